@@ -10,7 +10,7 @@ mod tokens;
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
 use super::{sql, writes};
-use crate::program::kind::SqlClient;
+use crate::program::kind::{SqlClient, base_name, is_shell};
 use crate::program::table::{FilePatterns, ProgramTable};
 use crate::word_list::is_listed;
 use calls::{Call, calls};
@@ -71,6 +71,38 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     {
         return Some("it ties a program to a connection".to_owned());
     }
+    let connects = [
+        "socket.socket(",
+        "create_connection(",
+        "TCPSocket",
+        "fsockopen",
+        "net.Socket",
+        "net.connect(",
+        "IO::Socket",
+        "socket.tcp(",
+        "Deno.connect(",
+        "stream_socket_client",
+        "/inet/tcp/",
+    ];
+    let starts = [
+        "subprocess",
+        "popen",
+        "Popen",
+        "exec(",
+        "system(",
+        "spawn(",
+        "proc_open",
+        "shell_exec",
+        "getline<",
+    ];
+    if connects.iter().any(|call| tight.contains(call))
+        && starts.iter().any(|call| tight.contains(call))
+    {
+        return Some("it ties a program to a connection".to_owned());
+    }
+    if let Some(reason) = hidden_call(code) {
+        return Some(reason);
+    }
     let fetches = [
         "urlopen(",
         "requests.get(",
@@ -111,6 +143,17 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         "unhexlify(",
         "fromhex(",
         "gzinflate(",
+        "codecs.decode(",
+        "zlib.decompress(",
+        "marshal.loads(",
+        "bytes([",
+        "chr(",
+        "[::-1]",
+        "str_rot13(",
+        "hex2bin(",
+        "strrev(",
+        ".reverse().join",
+        "pack(",
     ];
     if decodes.iter().any(|call| tight.contains(call))
         && ["exec(", "eval(", "system(", "Function("]
@@ -126,11 +169,139 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         }
         _ => None,
     });
+    let piped = written.windows(2).any(|pair| match pair {
+        [Token::Sign('|'), Token::Text(line)] => is_shell(base_name(
+            line.split_whitespace().next().unwrap_or_default(),
+        )),
+        _ => false,
+    });
+    if piped {
+        return Some("it gives a shell what it prints".to_owned());
+    }
     redirected.or_else(|| of_calls(table, &calls(code), &tight))
 }
 
+/// Calls that find what they call by a name.
+const BY_NAME: &str = "
+    getattr __import__ import_module send __send__ public_send const_get call_user_func call_user_func_array
+    method constantize globals locals __getattribute__ attrgetter methodcaller";
+/// Names that nobody gives as a text but to hide them.
+const HIDDEN: &str = "
+    system popen exec execv execve execvp execSync execFileSync eval spawn spawnSync rmtree rmSync unlink shell_exec
+    passthru proc_open check_output Popen removedirs child_process subprocess";
+
+/// Why code is dangerous that names by a text what it calls: `getattr(os, 'sys' + 'tem')`.
+fn hidden_call(code: &str) -> Option<String> {
+    let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    let joins = tight.contains("'+'")
+        || tight.contains("\"+\"")
+        || tight.contains("'.'")
+        || tight.contains("\".\"");
+    let mut joined = code.to_owned();
+    if joins {
+        let signs = ["'+'", "\"+\"", "'.'", "\".\""];
+        joined = signs
+            .iter()
+            .fold(tight.clone(), |text, sign| text.replace(sign, ""));
+    }
+    let hides = calls(&joined).iter().any(|call| {
+        is_listed(&call.name, BY_NAME) && call.texts.iter().any(|text| is_listed(text, HIDDEN))
+    });
+    let computed_import = joins
+        && (tight.contains("__import__('") || tight.contains("__import__(\""))
+        && joined != tight
+        && tight.split("__import__(").skip(1).any(|rest| {
+            rest.split(')')
+                .next()
+                .is_some_and(|argument| argument.contains('+'))
+        });
+    let by_key = HIDDEN.split_whitespace().any(|name| {
+        joined.contains(&format!("['{name}'](")) || joined.contains(&format!("[\"{name}\"]("))
+    });
+    (hides || computed_import || by_key).then(|| "it hides the name of what it calls".to_owned())
+}
+
+/// Libraries of clouds and services.
+const REMOTES: [&str; 24] = [
+    "boto3",
+    "botocore",
+    "google.cloud",
+    "googleapiclient",
+    "azure.",
+    "@azure/",
+    "@aws-sdk",
+    "aws-sdk",
+    "Aws::",
+    "kubernetes",
+    "@google-cloud",
+    "digitalocean",
+    "stripe",
+    "openstack",
+    "pulumi",
+    "hcloud",
+    "octokit",
+    "Octokit",
+    "elasticsearch",
+    "firebase",
+    "cloudflare",
+    "docker.from_env",
+    "docker.DockerClient",
+    "linode",
+];
+
+/// Why code is dangerous that removes or stops what a cloud or a service holds.
+fn of_remote(call: &Call, tight: &str) -> Option<String> {
+    if !REMOTES.iter().any(|library| tight.contains(library)) {
+        return None;
+    }
+    let name = call.name.trim_start_matches('_').to_lowercase();
+    let starts = [
+        "delete",
+        "terminate",
+        "destroy",
+        "drop",
+        "purge",
+        "revoke",
+        "stop",
+        "batch_delete",
+        "batchdelete",
+        "schedule_key_deletion",
+        "deregister",
+        "detach",
+        "begin_delete",
+        "begindelete",
+        "remove",
+        "empty",
+        "prune",
+        "disable",
+        "reboot",
+        "put_bucket_policy",
+        "put_bucket_acl",
+        "authorize_security_group",
+        "attach_user_policy",
+        "attach_role_policy",
+        "create_access_key",
+        "begin_deallocate",
+        "begin_power_off",
+        "refund",
+    ];
+    starts
+        .iter()
+        .any(|start| name.starts_with(start))
+        .then(|| format!("`{}` removes or stops what a service holds", call.name))
+}
+
+/// Calls that empty a database or a store.
+const EMPTIERS: &str = "
+    flushall flushdb flushAll flushDb drop_database dropDatabase drop_collection delete_by_query deleteByQuery drop_all
+    delete_index";
+/// Calls that empty a file.
+const TRUNCATERS: &str = "truncate truncateSync ftruncate os_truncate";
+
 /// Calls that list the files of a directory.
-const LISTERS: [&str; 14] = [
+const LISTERS: [&str; 16] = [
+    "io.popen(",
+    "IO.popen(",
     "glob(",
     "walk(",
     "listdir(",
@@ -171,11 +342,34 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
     let sends = SENDERS.iter().any(|call| tight.contains(call));
     calls.iter().find_map(|call| {
         of_removal(files, call, tight)
+            .or_else(|| of_remote(call, tight))
+            .or_else(|| of_store(call, tight))
             .or_else(|| of_write(files, call, tight))
             .or_else(|| of_secret(files, call, tight).filter(|_| sends))
             .or_else(|| of_process(call))
             .or_else(|| of_statement(call))
     })
+}
+
+fn of_store(call: &Call, tight: &str) -> Option<String> {
+    if is_listed(&call.name, EMPTIERS) {
+        return Some(format!("`{}` empties what a database holds", call.name));
+    }
+    let is_file = |text: &String| text.contains('.') || text.contains('/');
+    if is_listed(&call.name, TRUNCATERS) && call.texts.first().is_some_and(is_file) {
+        return Some(format!("`{}` empties a file", call.name));
+    }
+    let is_far = |text: &String| {
+        text.starts_with("http") && !text.contains("localhost") && !text.contains("127.0.0.1")
+    };
+    let is_request = ["requests", "httpx", "axios", "http", "client", "session"]
+        .iter()
+        .any(|library| call.path.starts_with(library));
+    let deletes = (call.name == "delete" && is_request)
+        || (tight.contains("method:'DELETE'")
+            || tight.contains("method:\"DELETE\"")
+            || tight.contains("method='DELETE'"));
+    (deletes && call.texts.iter().any(is_far)).then(|| "it deletes what others may need".to_owned())
 }
 
 fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
@@ -232,6 +426,15 @@ fn of_process(call: &Call) -> Option<String> {
     {
         return Some("it kills processes that cannot clean up".to_owned());
     }
+    let setuid = |word: &str| {
+        let digits = word.trim_start_matches("0o").trim_start_matches('0');
+        digits.len() == 4
+            && digits.starts_with(['4', '5', '6', '7'])
+            && digits.chars().all(|c| c.is_digit(8))
+    };
+    if matches!(&*call.name, "chmod" | "chmodSync" | "fchmod") && words().any(setuid) {
+        return Some("it lets everybody run a file with its owner's rights".to_owned());
+    }
     let opens =
         call.name == "chmod" && words().any(|word| matches!(word, "0o777" | "0777" | "511"));
     opens.then(|| "it opens a file to everybody".to_owned())
@@ -251,6 +454,16 @@ fn of_statement(call: &Call) -> Option<String> {
 pub(crate) fn shell_lines(code: &str) -> Vec<String> {
     let code = judged_part(code);
     let mut lines = Vec::new();
+    // awk(1p): `print | "cmd"`, `"cmd" | getline`.
+    for pair in tokens(code).windows(3) {
+        match pair {
+            [Token::Sign('|'), Token::Text(line), _] => lines.push(line.clone()),
+            [Token::Text(line), Token::Sign('|'), Token::Word(word)] if word == "getline" => {
+                lines.push(line.clone());
+            }
+            _ => {}
+        }
+    }
     for call in calls(code) {
         if is_listed(&call.name, RUNNERS)
             || call.path.starts_with("os.")

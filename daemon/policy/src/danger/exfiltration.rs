@@ -21,6 +21,27 @@ pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) 
             .any(|word| is_credential(table.files(), &word.text))
 }
 
+/// Whether a program prints what a database holds.
+pub(crate) fn dumps(program: &str) -> bool {
+    matches!(
+        program,
+        "pg_dump"
+            | "pg_dumpall"
+            | "mysqldump"
+            | "mariadb-dump"
+            | "mongodump"
+            | "mongoexport"
+            | "slapcat"
+            | "ldapsearch"
+    )
+}
+
+/// Whether a program sends to an address that anybody may answer for: not to a host that it logs in to.
+pub(crate) fn is_foreign(table: &ProgramTable, program: &str) -> bool {
+    let row = table.row(program);
+    row.is_some_and(|row| row.prints == Some(Prints::Fetched)) && program != "openssl"
+}
+
 /// Whether a command sends what it reads, or what its words hold.
 pub(crate) fn sends(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
     let Some(row) = table.row(program) else {

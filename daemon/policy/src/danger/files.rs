@@ -2,7 +2,7 @@
 
 use super::writes::{is_root, normal};
 use crate::program::options::{Options, Order, Valued, options};
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 
 const NO_VALUES: Valued<'_> = Valued::These("");
 
@@ -10,6 +10,27 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
         "rm" => rm(&options(args, NO_VALUES, Order::Permuted)),
         "chmod" => chmod(args),
+        "truncate" => truncate(&options(
+            args,
+            Valued::These("s size r reference"),
+            Order::Permuted,
+        )),
+        "rsync" => rsync(&options(
+            args,
+            Valued::These("e rsh f filter exclude include exclude-from include-from T B"),
+            Order::Permuted,
+        )),
+        "install" | "ginstall" => {
+            let given = options(
+                args,
+                Valued::These("m mode o owner g group S suffix t target-directory"),
+                Order::Permuted,
+            );
+            let (_, mode) = given.value(&["m", "mode"])?;
+            is_setuid(mode).then(|| {
+                format!("`install -m {mode}` lets everybody run it with its owner's rights")
+            })
+        }
         "find" => args
             .iter()
             .any(|word| word.text == "-delete")
@@ -32,10 +53,79 @@ fn rm(given: &Options<'_>) -> Option<String> {
     match (recursive, forced) {
         (true, true) => Some("`rm -rf` removes whole trees".to_owned()),
         (true, false) => Some("`rm -r` removes whole trees".to_owned()),
+        (false, true) if given.operands.iter().all(|(_, file)| is_named_file(file)) => None,
         (false, true) => Some("`rm -f` removes without asking".to_owned()),
         (false, false) => None,
     }
 }
+
+/// Whether a word names one file of the directory, with its suffix: `docs/old.md`.
+fn is_named_file(word: &str) -> bool {
+    let is_plain = !word.starts_with(['/', '~', '.', '$'])
+        && !word.contains(['*', '?', '[', '{', UNKNOWN])
+        && !word.split('/').any(|part| part == "..");
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    is_plain && !suffix.is_empty() && !is_data(name)
+}
+
+/// Whether a file holds data that nothing makes anew, by its name.
+fn is_data(name: &str) -> bool {
+    let suffixes = [
+        ".db", ".sqlite", ".sqlite3", ".sql", ".dump", ".bak", ".key", ".pem", ".kdbx", ".rdb",
+        ".tfstate", ".mdb", ".parquet", ".gpg", ".p12",
+    ];
+    suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// Files that truncate(1) empties. A log may be emptied, and so may a file that the text cannot know to
+/// hold more than a name without a suffix.
+fn truncate(given: &Options<'_>) -> Option<String> {
+    let (_, size) = given.value(&["s", "size"])?;
+    let shrinks = size.trim_start_matches('0').is_empty() || size.starts_with(['-', '<', '/', '%']);
+    let is_kept = |file: &str| {
+        let is_output = [".log", ".out", ".tmp", ".txt"]
+            .iter()
+            .any(|end| file.ends_with(end));
+        let name = file.rsplit('/').next().unwrap_or_default();
+        !file.starts_with("/tmp/")
+            && !is_output
+            && (file.contains(['{', '*', UNKNOWN]) || name.contains('.'))
+    };
+    let mut files = given.operands.iter();
+    (shrinks && files.any(|(_, file)| is_kept(file)))
+        .then(|| "`truncate` empties a file".to_owned())
+}
+
+/// `rsync --delete` to a place outside of the directory.
+fn rsync(given: &Options<'_>) -> Option<String> {
+    let deletes = given.has(&[
+        "delete",
+        "del",
+        "delete-after",
+        "delete-before",
+        "delete-excluded",
+        "delete-during",
+    ]);
+    let tries = given.has(&["n", "dry-run"]) || given.has_exactly("n");
+    let (_, place) = given.operands.last().filter(|_| given.operands.len() > 1)?;
+    let is_temporary = place.starts_with("/tmp/") || place.starts_with("/var/tmp/");
+    let is_outside =
+        place.starts_with(['/', '~']) || place.starts_with("..") || place.contains(':');
+    (deletes && !tries && is_outside && !is_temporary)
+        .then(|| "`rsync --delete` removes what is at the other place".to_owned())
+}
+
+fn is_setuid(mode: &str) -> bool {
+    let octal = mode.trim_start_matches('0');
+    let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
+    numeric && octal.len() == 4 && octal.starts_with(['4', '5', '6', '7'])
+        || mode.split(',').any(|clause| {
+            let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
+            rights.contains('s') && (who.is_empty() || who.contains(['u', 'a']))
+        })
+}
+
 fn chmod(args: &[Word]) -> Option<String> {
     let flags = args.iter().filter(|word| {
         // `-x` and `-rw` are modes and not options.
@@ -53,12 +143,7 @@ fn chmod(args: &[Word]) -> Option<String> {
     let mode = args.iter().find(|word| !word.text.starts_with('-'))?;
     let octal = mode.text.trim_start_matches('0');
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
-    let setuid = numeric && octal.len() == 4 && octal.starts_with(['4', '5', '6', '7'])
-        || mode.text.split(',').any(|clause| {
-            let (who, rights) = clause.split_once(['+', '=']).unwrap_or((clause, ""));
-            rights.contains('s') && (who.is_empty() || who.contains(['u', 'a']))
-        });
-    if setuid {
+    if is_setuid(&mode.text) {
         let mode = &mode.text;
         return Some(format!(
             "`chmod {mode}` lets everybody run it with its owner's rights"

@@ -70,6 +70,12 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
             needs_person: reason.weight == Weight::Person,
         });
     }
+    let fetched = of_files(&mut call, &row.runs, |path| {
+        is_address(path).then(|| format!("it runs or installs what {path} holds, unseen"))
+    });
+    if let Some(reason) = fetched {
+        return Some(reason.into());
+    }
     let files = table.files();
     let written = of_files(&mut call, &row.writes, |path| {
         writes::danger(files, path, false)
@@ -107,6 +113,34 @@ pub(crate) fn fetched_files(table: &ProgramTable, program: &str, args: &[Word]) 
         .map(|filled| name(filled.text))
         .filter(|name| !name.is_empty() && name != "-")
         .collect()
+}
+
+/// Whether a word is an address of a network, or of a repository at a host of git.
+fn is_address(word: &str) -> bool {
+    let hosts = [
+        "git+",
+        "git@",
+        "github:",
+        "gitlab:",
+        "bitbucket:",
+        "gist:",
+        "sourcehut:",
+        "tarball+",
+    ];
+    hosts.iter().any(|host| word.starts_with(host))
+        || word.split_once("://").is_some_and(|(scheme, _)| {
+            !scheme.ends_with("file") && !scheme.contains(' ') || scheme.contains('@')
+        })
+}
+
+/// The files that a command runs or installs.
+pub(crate) fn run_files(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<String> {
+    let Some(row) = table.row(program).filter(|row| !row.runs.is_empty()) else {
+        return Vec::new();
+    };
+    let found = Call::new(row, args).all(&row.runs);
+    let files = found.iter().flat_map(|found| &found.filled);
+    files.map(|filled| filled.text.to_owned()).collect()
 }
 
 /// Whether a command is known to do no harm.

@@ -3,28 +3,86 @@
 //! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them.
 
 use crate::program::kind::SqlClient;
+use crate::shell::word::UNKNOWN;
 use crate::word_list::is_listed;
 
 /// Kinds of objects that DROP removes.
 const OBJECTS: &str = "
     TABLE DATABASE SCHEMA INDEX VIEW MATERIALIZED USER ROLE SEQUENCE TRIGGER FUNCTION PROCEDURE
     TYPE EXTENSION COLUMN OWNED TABLESPACE KEYSPACE POLICY FOREIGN TEMPORARY EVENT SERVER
-    PUBLICATION SUBSCRIPTION";
+    PUBLICATION SUBSCRIPTION LOGIN CONSTRAINT AGGREGATE DOMAIN RULE LANGUAGE WAREHOUSE STAGE PIPE STREAM TASK
+    SHARE EXTERNAL SNAPSHOT DICTIONARY PACKAGE SYNONYM PROC PARTITION MEASUREMENT SERIES SHARD RETENTION GROUP
+    ROUTINE OPERATOR AVAILABILITY RESOURCE CERTIFICATE CREDENTIAL CONTINUOUS DATASET CATALOG";
+/// Functions that act when they are selected.
+const ACTING_FUNCTIONS: &str = "
+    PG_TERMINATE_BACKEND PG_CANCEL_BACKEND PG_DROP_REPLICATION_SLOT PG_READ_FILE PG_READ_BINARY_FILE PG_PROMOTE
+    PG_WRITE_FILE PG_FILE_WRITE PG_FILE_UNLINK PG_FILE_RENAME LO_IMPORT LO_EXPORT LO_UNLINK DBLINK_EXEC SYS_EXEC
+    SYS_EVAL XP_CMDSHELL XP_REGWRITE SP_OACREATE SP_ADDSRVROLEMEMBER LOAD_EXTENSION WRITEFILE
+    PG_REPLICATION_ORIGIN_DROP PG_STAT_RESET PG_CREATE_RESTORE_POINT";
+/// Extensions and languages by which a server runs programs or reads files.
+const OPEN_EXTENSIONS: &str =
+    "PLPYTHONU PLPYTHON2U PLPYTHON3U PLPERLU PLTCLU PLSH PLRUBYU ADMINPACK FILE_FDW DBLINK C";
 
 /// Why a text is dangerous to the database of a client.
 pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
     match client {
-        SqlClient::Sql => statements(text)
-            .iter()
-            .find_map(|words| of_statement(words)),
+        SqlClient::Sql => {
+            if text.contains("\\gexec") {
+                return Some("`\\gexec` runs the statements that it selects".to_owned());
+            }
+            let statements = statements(text);
+            let word = |statement: Option<&Vec<String>>| {
+                statement
+                    .and_then(|words| words.first())
+                    .cloned()
+                    .unwrap_or_default()
+            };
+            let begins = matches!(&*word(statements.first()), "BEGIN" | "START");
+            let takes_back = begins && word(statements.last()) == "ROLLBACK";
+            let commits = || {
+                statements
+                    .iter()
+                    .any(|words| words.first().is_some_and(|word| word == "COMMIT"))
+            };
+            let is_kept = |words: &&Vec<String>| {
+                let changes = words
+                    .first()
+                    .is_some_and(|word| word == "DELETE" || word == "UPDATE");
+                !(changes && takes_back && !commits())
+            };
+            statements
+                .iter()
+                .filter(is_kept)
+                .find_map(|words| of_statement(words))
+        }
         SqlClient::Redis => text.split(['\n', ';']).find_map(of_redis),
         SqlClient::Mongo => {
             let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();
             let found = [
                 "dropDatabase(",
                 ".drop(",
+                "dropDatabase:",
+                "dropAllUsers",
+                "dropUser(",
+                "dropRole(",
+                "dropIndexes(",
+                "dropIndex(",
                 "deleteMany({})",
+                "deleteMany()",
                 "remove({})",
+                "updateMany({},",
+                "updateUser(",
+                "changeUserPassword(",
+                "grantRolesToUser(",
+                "killOp(",
+                "rs.remove(",
+                "rs.stepDown(",
+                "rs.reconfig(",
+                "removeShard(",
+                "fsyncLock(",
+                "renameCollection(",
+                "convertToCapped",
+                "shutdown:1",
                 "shutdownServer(",
             ];
             found
@@ -45,6 +103,28 @@ fn of_redis(line: &str) -> Option<String> {
         ("CONFIG", "SET") if is_listed(&third, "DIR DBFILENAME") => {
             Some("CONFIG SET makes the server write to another file".to_owned())
         }
+        ("CONFIG", "SET")
+            if is_listed(
+                &third,
+                "REQUIREPASS PROTECTED-MODE SAVE APPENDONLY MAXMEMORY MAXMEMORY-POLICY MASTERAUTH BIND",
+            ) =>
+        {
+            Some("CONFIG SET changes how the server keeps or guards its data".to_owned())
+        }
+        ("DEL" | "UNLINK" | "HDEL" | "JSON.DEL", _)
+            if second.contains('*') || second == UNKNOWN.to_string() =>
+        {
+            Some(format!("{first} removes keys that are not seen"))
+        }
+        ("CLIENT", "KILL") | ("ACL", "SETUSER" | "DELUSER" | "LOAD") => {
+            Some(format!("{first} {second} changes who may use the server"))
+        }
+        ("CLUSTER", "FAILOVER" | "FORGET" | "DELSLOTS" | "FLUSHSLOTS")
+        | ("SENTINEL", "REMOVE" | "FAILOVER" | "RESET")
+        | ("XGROUP", "DESTROY")
+        | ("SWAPDB" | "FAILOVER" | "MIGRATE", _) => Some(format!(
+            "{first} {second} replaces or moves what the server holds"
+        )),
         ("MODULE", "LOAD") | ("DEBUG", _) => {
             Some(format!("{first} {second} can stop or take over the server"))
         }
@@ -55,8 +135,20 @@ fn of_redis(line: &str) -> Option<String> {
         ("SCRIPT" | "FUNCTION", "FLUSH") => {
             Some(format!("{first} FLUSH empties the server's scripts"))
         }
-        ("EVAL" | "EVALSHA", _) if line.to_ascii_uppercase().contains("FLUSHALL") => {
-            Some("FLUSHALL empties the database".to_owned())
+        ("EVAL" | "EVALSHA", _)
+            if [
+                "FLUSHALL",
+                "FLUSHDB",
+                "'DEL'",
+                "\"DEL\"",
+                "UNLINK",
+                "OS.EXECUTE",
+                "IO.POPEN",
+            ]
+            .iter()
+            .any(|call| line.to_ascii_uppercase().contains(call)) =>
+        {
+            Some(format!("{first} runs a script that removes keys"))
         }
         _ => None,
     }
@@ -64,6 +156,12 @@ fn of_redis(line: &str) -> Option<String> {
 
 fn of_statement(words: &[String]) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if words.first() == Some(&"EXPLAIN") && !words.contains(&"ANALYZE") {
+        return None;
+    }
+    if let Some(reason) = of_administration(&words) {
+        return Some(reason);
+    }
     // EXPLAIN without ANALYZE runs nothing. WITH … DELETE does.
     let main = words
         .iter()
@@ -78,7 +176,7 @@ fn of_statement(words: &[String]) -> Option<String> {
         return None;
     }
     let after = words.get(main + 1..).unwrap_or_default();
-    let has_where = after.contains(&"WHERE");
+    let has_where = chooses(after);
     match (
         words.get(main).copied()?,
         after.first().copied().unwrap_or_default(),
@@ -94,8 +192,150 @@ fn of_statement(words: &[String]) -> Option<String> {
         ("UPDATE", _) if after.contains(&"SET") && !has_where => {
             Some("UPDATE without WHERE changes every row".to_owned())
         }
+        ("ALTER", "TABLE") if after.contains(&"DELETE") || after.contains(&"UPDATE") => {
+            Some("ALTER TABLE … DELETE removes or changes rows for good".to_owned())
+        }
+        ("ALTER", "TABLE") if after.contains(&"DISABLE") || after.contains(&"DETACH") => {
+            Some("ALTER TABLE takes a check or a part of a table away".to_owned())
+        }
         ("ALTER", "TABLE") if after.contains(&"DROP") => {
             Some("ALTER TABLE … DROP removes a part of a table".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the words of a statement choose rows: `WHERE 1 = 1` does not.
+fn chooses(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|word| *word == "WHERE") else {
+        return false;
+    };
+    let rest: Vec<&str> = words
+        .iter()
+        .skip(at + 1)
+        .take_while(|word| !matches!(**word, "RETURNING" | "LIMIT"))
+        .copied()
+        .collect();
+    match rest.as_slice() {
+        [] | ["1" | "TRUE" | "NOT"] | ["NOT", "FALSE"] => false,
+        [left, right] => left != right || *left == "?",
+        [_, "IS", "NOT", "NULL"] => false,
+        _ => true,
+    }
+}
+
+/// Statements that change the server, who may use it, or what it runs.
+fn of_administration(words: &[&str]) -> Option<String> {
+    let first = words.first().copied().unwrap_or_default();
+    let second = words.get(1).copied().unwrap_or_default();
+    let third = words.get(2).copied().unwrap_or_default();
+    let has = |word: &str| words.contains(&word);
+    let pairs = |pair: [&str; 2]| words.windows(2).any(|words| words == pair);
+    if let Some(function) = words.windows(2).find_map(|pair| match pair {
+        [name, "("] if is_listed(name, ACTING_FUNCTIONS) => Some(*name),
+        _ => None,
+    }) {
+        return Some(format!(
+            "{function} ends, reads or changes what the server holds"
+        ));
+    }
+    if words
+        .iter()
+        .any(|word| matches!(*word, "XP_CMDSHELL" | "SP_OACREATE"))
+    {
+        return Some("it runs a program on the server".to_owned());
+    }
+    if pairs(["INTO", "OUTFILE"]) || pairs(["INTO", "DUMPFILE"]) {
+        return Some("INTO OUTFILE writes a file on the server".to_owned());
+    }
+    match (first, second) {
+        ("COPY", _) if pairs(["TO", "PROGRAM"]) || pairs(["FROM", "PROGRAM"]) => {
+            Some("COPY … PROGRAM runs a program".to_owned())
+        }
+        ("DO", _) if has("EXECUTE") => {
+            Some("DO … EXECUTE runs statements that it computes".to_owned())
+        }
+        (_, _) if first != "CREATE" && pairs(["EXECUTE", "IMMEDIATE"]) => {
+            Some("EXECUTE IMMEDIATE runs a statement that it computes".to_owned())
+        }
+        ("BEGIN" | "DECLARE" | "FOR" | "LOOP" | "IF", _)
+            if words
+                .windows(2)
+                .any(|pair| pair[0] == "EXECUTE" && matches!(pair[1], "?" | "(" | "FORMAT")) =>
+        {
+            Some("EXECUTE runs a statement that it computes".to_owned())
+        }
+        ("GRANT" | "REVOKE", next)
+            if !next.is_empty() && (has("TO") || has("FROM") || has("ON")) =>
+        {
+            Some(format!("{first} changes who may do what"))
+        }
+        ("ALTER", "ROLE" | "USER" | "LOGIN" | "GROUP") => {
+            Some(format!("ALTER {second} changes who may do what"))
+        }
+        ("ALTER", "SYSTEM" | "DATABASE" | "SERVER" | "INSTANCE" | "DEFAULT" | "POLICY") => {
+            Some(format!("ALTER {second} changes how the server works"))
+        }
+        ("CREATE", "ROLE" | "USER")
+            if ["SUPERUSER", "BYPASSRLS", "CREATEROLE", "REPLICATION"]
+                .iter()
+                .any(|right| has(right)) =>
+        {
+            Some(format!(
+                "CREATE {second} gives rights over the whole server"
+            ))
+        }
+        ("CREATE", "EXTENSION")
+            if words
+                .iter()
+                .skip(2)
+                .any(|word| is_listed(word, OPEN_EXTENSIONS)) =>
+        {
+            Some("CREATE EXTENSION lets the server run programs".to_owned())
+        }
+        ("CREATE", _)
+            if words
+                .windows(2)
+                .any(|pair| pair[0] == "LANGUAGE" && is_listed(pair[1], OPEN_EXTENSIONS))
+                || has("SONAME") =>
+        {
+            Some("CREATE FUNCTION lets the server run programs".to_owned())
+        }
+        ("CREATE", "OR") if third == "REPLACE" && words.get(3) == Some(&"TABLE") => {
+            Some("CREATE OR REPLACE TABLE drops what the table holds".to_owned())
+        }
+        ("INSERT", "OVERWRITE") => Some("INSERT OVERWRITE drops what the table holds".to_owned()),
+        ("SET", "GLOBAL" | "PERSIST" | "PASSWORD") => {
+            Some(format!("SET {second} changes how the server works"))
+        }
+        ("RESET", "MASTER" | "REPLICA" | "SLAVE" | "BINARY")
+        | ("PURGE", "BINARY" | "MASTER")
+        | ("STOP", "REPLICA" | "SLAVE" | "GROUP_REPLICATION")
+        | ("CHANGE", "MASTER" | "REPLICATION") => {
+            Some(format!("{first} {second} breaks copies or ways back"))
+        }
+        ("KILL", next)
+            if next.chars().all(|c| c.is_ascii_digit()) && !next.is_empty()
+                || matches!(next, "QUERY" | "CONNECTION" | "MUTATION" | "HARD")
+                    && first == "KILL" =>
+        {
+            Some("KILL ends what others run".to_owned())
+        }
+        ("SHUTDOWN", _) if words.len() <= 3 => Some("SHUTDOWN stops the server".to_owned()),
+        ("SYSTEM", "SHUTDOWN" | "KILL" | "STOP" | "DROP") => Some(format!(
+            "SYSTEM {second} stops or empties a part of the server"
+        )),
+        ("INSTALL", "PLUGIN" | "COMPONENT" | "SONAME") => {
+            Some("INSTALL loads code into the server".to_owned())
+        }
+        ("RESTORE", "DATABASE" | "?")
+        | ("DETACH", "TABLE" | "DATABASE")
+        | ("FLUSH", "PRIVILEGES")
+            if second != "PRIVILEGES" =>
+        {
+            Some(format!(
+                "{first} replaces or takes away what the server holds"
+            ))
         }
         _ => None,
     }
@@ -124,6 +364,13 @@ fn statements(text: &str) -> Vec<Vec<String>> {
             Some(rest.find("*/").map_or(rest.len(), |end| end + 2))
         } else if matches!(c, '\'' | '"' | '`') {
             Some(quoted_length(rest, c))
+        } else if c == '$'
+            && statements
+                .last()
+                .is_some_and(|words| words.first().is_some_and(|word| word == "DO"))
+        {
+            // The body of DO runs.
+            dollar_tag_length(rest)
         } else if c == '$' {
             dollar_quoted_length(rest)
         } else {
@@ -176,6 +423,15 @@ fn quoted_length(rest: &str, quote: char) -> usize {
         }
     }
     rest.len()
+}
+
+/// The length of `$tag$`.
+fn dollar_tag_length(rest: &str) -> Option<usize> {
+    let end = rest.get(1..)?.find('$')? + 2;
+    let tag = rest.get(1..end - 1)?;
+    tag.chars()
+        .all(|c| c.is_alphanumeric() || c == '_')
+        .then_some(end)
 }
 
 /// The length of `$tag$ … $tag$` of `PostgreSQL`.

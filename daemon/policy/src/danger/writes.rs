@@ -28,6 +28,12 @@ pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<
     {
         return Some("it changes a file that is obeyed later".to_owned());
     }
+    let is_log = [".log", ".pid", ".lock"]
+        .iter()
+        .any(|end| path.ends_with(end));
+    if !is_log && is_one_of(&files.served, &path) {
+        return Some("it writes over what a service holds".to_owned());
+    }
     (!appends && is_one_of(&files.appended, &own))
         .then(|| "it writes over a file that holds what cannot be had again".to_owned())
 }

@@ -48,6 +48,14 @@ pub(crate) struct Inspection {
     pub(crate) asks_unlisted: bool,
     /// The names of files that the text has fetched.
     pub(crate) fetched_files: Vec<String>,
+    /// The names of directories that the text has fetched or unpacked. `.` is the one it is in.
+    pub(crate) fetched_directories: Vec<String>,
+    /// Whether the text has gone into such a directory.
+    pub(crate) in_fetched: bool,
+    /// Whether a function is read where it is defined.
+    pub(super) in_definition: bool,
+    /// Whether a command has printed what a database holds.
+    pub(crate) dumps: bool,
     /// The settings of git that the text sets by variables.
     pub(crate) git_settings: Vec<(String, String)>,
     /// Whether a command reads secrets, and where one sends something.

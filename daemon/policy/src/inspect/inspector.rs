@@ -77,6 +77,16 @@ impl CommandSink for Inspector {
             return;
         }
         let Some(program) = known_program(name, &self.inspection.state) else {
+            // The arguments of a function are known where it is called.
+            let raw = name.raw.trim_matches(['"', '{', '}']);
+            let is_parameter = raw.strip_prefix('$').is_some_and(|rest| {
+                let rest = rest.trim_start_matches('{');
+                matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
+            });
+            if self.inspection.in_definition && is_parameter {
+                self.add(&name.text, words, None, span);
+                return;
+            }
             let danger = Danger {
                 verdict: Verdict::Unknown,
                 reason: "what it runs is only known once it runs".to_owned(),
@@ -98,6 +108,7 @@ impl CommandSink for Inspector {
             .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
         self.add(&program, words, danger, span);
         self.learn_flow(&program, args, span);
+        self.learn_directories(&program, args, stdin);
         if let Some(verb) = program.strip_prefix("git-") {
             // git(1): a command of its own is a program in git's directory.
             let mut inner = vec![
@@ -113,11 +124,11 @@ impl CommandSink for Inspector {
             if let Some(outer) = &outer {
                 self.inspection.state = outer.of_child();
             }
-            let reads = if program == "coproc" {
-                &Stdin::Computed
-            } else {
-                stdin
-            };
+            let feeds = matches!(
+                &*program,
+                "coproc" | "split" | "gsplit" | "tar" | "bsdtar" | "gtar"
+            );
+            let reads = if feeds { &Stdin::Computed } else { stdin };
             self.inner(inner, args, reads, span, depth + 1);
             if let Some(outer) = outer {
                 self.inspection.state = outer;
@@ -320,9 +331,91 @@ impl Inspector {
             ProgramKind::Shell | ProgramKind::Code
         ) || matches!(program, "source" | ".");
         let script = args.iter().find(|word| !word.text.starts_with('-'));
-        let runs = (path.contains('/') && is_fetched(path))
+        let run_files = danger::run_files(&programs, program, args);
+        let runs_files = runs_files || self.runs_unpacked(program);
+        let runs = (path.contains('/') && (is_fetched(path) || self.is_unpacked(path)))
+            || run_files
+                .iter()
+                .any(|file| is_fetched(file) || self.is_unpacked(file))
+            || (runs_files && script.is_some_and(|word| self.is_unpacked(&word.text)))
+            || (self.inspection.in_fetched && self.runs_unpacked(program))
             || (runs_files && script.is_some_and(|word| is_fetched(&word.text)));
         runs.then(|| FETCHED.to_owned().into())
+    }
+
+    /// Whether a program runs what the directory says that it is in.
+    fn runs_unpacked(&self, program: &str) -> bool {
+        matches!(program, "make" | "gmake" | "just" | "rake" | "ant")
+    }
+
+    /// Whether a path leads into a directory that the text has fetched.
+    fn is_unpacked(&self, path: &str) -> bool {
+        let directories = &self.inspection.fetched_directories;
+        let is_relative = path.contains('/') && !path.starts_with(['/', '~', UNKNOWN]);
+        let is_within = |part: &str| directories.iter().any(|name| name == part && name != ".");
+        let here = directories.iter().any(|name| name == ".");
+        (path.contains('/') && path.split('/').any(is_within))
+            || (is_relative && here)
+            || (self.inspection.in_fetched && !path.starts_with(['/', '~']))
+    }
+
+    /// Learns of directories that hold what is fetched, and whether the text goes into one.
+    fn learn_directories(&mut self, program: &str, args: &[Word], stdin: &Stdin) {
+        let mut operands = args.iter().map(|word| word.text.as_str());
+        let name_of = |path: &str| {
+            let name = base_name(path.trim_end_matches('/'));
+            name.strip_suffix(".git").unwrap_or(name).to_owned()
+        };
+        match program {
+            "git" | "hg" | "gh" | "svn" => {
+                let is_clone = |word: &str| matches!(word, "clone" | "checkout" | "co");
+                let at = operands.position(is_clone);
+                let rest: Vec<&str> = operands.collect();
+                let address = rest.iter().rposition(|word| {
+                    word.contains("://")
+                        || word.starts_with("git@")
+                        || (program == "gh" && word.contains('/'))
+                });
+                if let (Some(_), Some(address)) = (at, address) {
+                    let place = rest.get(address + 1).filter(|word| !word.starts_with('-'));
+                    let place = place.or(rest.get(address)).copied().unwrap_or_default();
+                    self.inspection.fetched_directories.push(name_of(place));
+                }
+            }
+            "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "cpio" => {
+                let fetched = &self.inspection.fetched_files;
+                let of_file = args
+                    .iter()
+                    .any(|word| fetched.iter().any(|file| file == base_name(&word.text)));
+                if of_file || *stdin == Stdin::Fetched {
+                    let words: Vec<&str> = operands.collect();
+                    let option = words.iter().position(|word| {
+                        matches!(*word, "-C" | "-d" | "--directory")
+                            || word.ends_with('C') && word.starts_with('-')
+                    });
+                    let place = option.and_then(|at| words.get(at + 1)).copied();
+                    let place = place.or_else(|| {
+                        words
+                            .iter()
+                            .find_map(|word| word.strip_prefix("--directory="))
+                    });
+                    let name = place.map_or_else(|| ".".to_owned(), name_of);
+                    self.inspection.fetched_directories.push(name);
+                }
+            }
+            "cd" | "pushd" => {
+                let place = operands
+                    .find(|word| !word.starts_with('-'))
+                    .unwrap_or_default();
+                let directories = &self.inspection.fetched_directories;
+                let here = directories.iter().any(|name| name == ".");
+                let known = place
+                    .split('/')
+                    .any(|part| directories.iter().any(|name| name == part));
+                self.inspection.in_fetched |= known || (here && !place.starts_with(['/', '~']));
+            }
+            _ => {}
+        }
     }
 
     /// Why a command is unknown that nobody has listed, where these are asked about.
@@ -340,8 +433,14 @@ impl Inspector {
     fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
         let programs = self.inspection.programs.clone();
         self.inspection.reads_secrets |= exfiltration::reads_secrets(&programs, program, args);
-        if self.inspection.sends.is_none() && exfiltration::sends(&programs, program, args) {
+        let sends = exfiltration::sends(&programs, program, args);
+        if self.inspection.sends.is_none() && sends {
             self.inspection.sends = Some(span);
+        }
+        self.inspection.dumps |= exfiltration::dumps(program);
+        if self.inspection.dumps && sends && exfiltration::is_foreign(&programs, program) {
+            let reason = "it sends what a database holds";
+            self.inspection.note(Verdict::Dangerous, reason, span);
         }
     }
 
@@ -401,7 +500,15 @@ impl Inspector {
                     inspect_script(self, &text, Nesting::Within(span_of(at)), stdin, depth);
                 }
             }
-            InnerCommand::Code { text, at } => self.code(&text, span_of(at)),
+            InnerCommand::Code { text, at } => {
+                let raw = args.get(at).map_or("", |word| word.raw.as_str());
+                let is_unknown = |c: char| c == UNKNOWN || c.is_whitespace();
+                if text.contains(UNKNOWN) && text.chars().all(is_unknown) && fetches(raw) {
+                    self.inspection
+                        .note(Verdict::Dangerous, FETCHED, span_of(at));
+                }
+                self.code(&text, span_of(at));
+            }
             InnerCommand::Sql { client, text, at } => {
                 self.sql(client, &text, Nesting::Within(span_of(at)), span, depth);
             }
@@ -451,7 +558,8 @@ impl Inspector {
         match (kind, stdin) {
             (_, Stdin::Given)
             | (ProgramKind::Text | ProgramKind::Other, _)
-            | (ProgramKind::Sql(_), Stdin::Fetched | Stdin::Computed) => {}
+            | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
+            (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
             (ProgramKind::Code, Stdin::Literal(_)) if matches!(program, "make" | "gmake") => {
                 self.inspection.note(Verdict::Unknown, MAKEFILE, span);
             }
@@ -474,6 +582,11 @@ impl Inspector {
             (_, Stdin::Computed) => self.inspection.note(Verdict::Unknown, COMPUTED, span),
         }
     }
+}
+
+/// Whether a client of a database works on a file of its own.
+fn is_local_database(program: &str) -> bool {
+    matches!(program, "sqlite3" | "sqlite" | "litecli" | "duckdb" | "bq")
 }
 
 /// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.

@@ -27,6 +27,9 @@ pub(super) fn inspect_redirect(
             inspection.reads_secrets |= writes::is_credential(files, &word.text);
             continue;
         }
+        if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
+            inspection.sends.get_or_insert(span);
+        }
         let stays =
             !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");
         let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");

@@ -277,7 +277,9 @@ impl TreeWalk<'_> {
         // The body is read here, and once more where it is called.
         let before = self.state().clone();
         self.state().parameters = None;
+        let outer = std::mem::replace(&mut self.sink.inspection().in_definition, true);
         self.children(node, stdin, depth);
+        self.sink.inspection().in_definition = outer;
         *self.state() = before;
     }
 

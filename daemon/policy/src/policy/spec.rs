@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::profile::environment::EnvSpec;
@@ -23,11 +23,26 @@ pub struct PolicySpec {
     /// `[policy.fronts.FRONT]`.
     pub fronts: FrontsSpec,
     /// `[policy.programs.NAME]`, merged over the built-in row of the program.
+    #[serde(deserialize_with = "own_rows")]
     pub programs: BTreeMap<String, ProgramRow>,
     /// What is done about commands that nothing is known of.
     pub unlisted: Unlisted,
     /// Whether an agent may use a terminal that is not its own.
     pub foreign_terminals: ForeignTerminals,
+}
+
+/// Rows of a configuration. What a program reads and prints is asked of the built-in rows only.
+fn own_rows<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ProgramRow>, D::Error> {
+    let rows = BTreeMap::<String, ProgramRow>::deserialize(deserializer)?;
+    for (name, row) in &rows {
+        if let Some(key) = row.built_in_key() {
+            let problem = format!("`{key}` of {name}: only a row that termd comes with has it");
+            return Err(serde::de::Error::custom(problem));
+        }
+    }
+    Ok(rows)
 }
 
 /// What is done about commands that nothing is known of.

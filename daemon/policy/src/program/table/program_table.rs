@@ -36,6 +36,8 @@ pub(crate) struct FilePatterns {
     pub(crate) credentials: Vec<String>,
     /// Files that are obeyed later, or that decide who gets in.
     pub(crate) settings: Vec<String>,
+    /// Files that a service or another machine holds.
+    pub(crate) served: Vec<String>,
     /// Files that need only be appended to.
     pub(crate) appended: Vec<String>,
 }

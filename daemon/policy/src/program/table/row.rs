@@ -92,6 +92,7 @@ pub struct ProgramRow {
     pub(crate) appends: Vec<Form>,
     pub(crate) deletes: Vec<Form>,
     pub(crate) fetches: Vec<Form>,
+    pub(crate) runs: Vec<Form>,
     pub(crate) uploads: Vec<Form>,
     pub(crate) sends: Vec<Form>,
     pub(crate) reads_files: bool,
@@ -190,6 +191,7 @@ impl ProgramRow {
             &self.appends,
             &self.deletes,
             &self.fetches,
+            &self.runs,
             &self.uploads,
             &self.sends,
             &self.safe,
@@ -242,6 +244,13 @@ impl ProgramRow {
         }
     }
 
+    /// A key that only rows of termd itself have.
+    pub(crate) fn built_in_key(&self) -> Option<&'static str> {
+        self.takes
+            .map(|_| "takes")
+            .or(self.prints.map(|_| "prints"))
+    }
+
     /// Adds what another row of this program says.
     pub(crate) fn merge(&mut self, other: Self) {
         let join = |mine: &mut String, other: &str| add(mine, other);
@@ -264,6 +273,7 @@ impl ProgramRow {
         self.appends.extend(other.appends);
         self.deletes.extend(other.deletes);
         self.fetches.extend(other.fetches);
+        self.runs.extend(other.runs);
         self.uploads.extend(other.uploads);
         self.sends.extend(other.sends);
         self.safe.extend(other.safe);

@@ -23,17 +23,22 @@ pub(crate) enum Setting {
     Directories,
     /// It is options of this program.
     Options(String),
+    /// Switching it off does this.
+    Off(String),
     /// It does this, whatever the value.
     Danger(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, directories, \"options PROGRAM\" or \
-                        \"danger: WHY\" is expected";
+const EXPECTED: &str = "line, alias, text, function, file, directories, \"options PROGRAM\", \
+                        \"off: WHY\" or \"danger: WHY\" is expected";
 
 impl Setting {
     fn parse(text: &str) -> Option<Self> {
         if let Some(why) = text.strip_prefix("danger: ") {
             return Some(Self::Danger(why.to_owned()));
+        }
+        if let Some(why) = text.strip_prefix("off: ") {
+            return Some(Self::Off(why.to_owned()));
         }
         if let Some(program) = text.strip_prefix("options ") {
             return Some(Self::Options(program.to_owned()));

@@ -41,7 +41,10 @@ pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec
                     let value = value.map_or("", |word| &word.text);
                     started.extend(of_setting(table, program, filled.text, value, filled.at));
                 }
-                Slot::Program => started.extend(line(table, filled.text, filled.at)),
+                Slot::Program => {
+                    let may_be_shell = matches!(program, "make" | "gmake");
+                    started.extend(line(table, filled.text, filled.at, may_be_shell));
+                }
                 Slot::Variable => {
                     if let Some((name, value)) = filled.text.split_once('=') {
                         started.extend(of_variable(table, name, value, filled.at));
@@ -155,13 +158,16 @@ fn of_value(
         value,
         "" | "false" | "no" | "0" | "off" | "none" | "/dev/null"
     );
+    if let (true, Setting::Off(why)) = (off, setting) {
+        return vec![InnerCommand::Dangerous(format!("{key} {why}"))];
+    }
     if off {
         return Vec::new();
     }
     match setting {
-        Setting::Line => line(table, value, at),
+        Setting::Line => line(table, value, at, key.to_lowercase().contains("shell")),
         Setting::Alias => match value.strip_prefix('!') {
-            Some(script) => vec![InnerCommand::line((at, script))],
+            Some(script) => line(table, script, at, false),
             None => vec![InnerCommand::line((at, &format!("{program} {value}")))],
         },
         Setting::Text => expanded_text(value, at),
@@ -175,11 +181,16 @@ fn of_value(
         Setting::Directories if value.split(':').any(is_open_directory) => {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
-        Setting::File | Setting::Directories => Vec::new(),
+        Setting::File | Setting::Directories | Setting::Off(_) => Vec::new(),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let mut words = vec![Word::literal(program, span)];
             for raw in value.split_whitespace() {
+                if raw.contains(';') {
+                    // No shell reads it: the quotes belong to code.
+                    words.push(Word::literal(raw, span));
+                    continue;
+                }
                 let nothing = ShellState::default();
                 let scope = Scope::of(&nothing);
                 words.extend(expand(raw, span, scope, &mut Choices::default()));
@@ -197,7 +208,8 @@ fn expanded_text(value: &str, at: usize) -> Vec<InnerCommand> {
 }
 
 /// A command line in a setting. It runs later, so what nobody knows is not safe there.
-fn line(table: &ProgramTable, value: &str, at: usize) -> Vec<InnerCommand> {
+/// What is fed to a shell runs.
+fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec<InnerCommand> {
     let value = value.trim_start_matches(['!', '|']).trim();
     let mut started = vec![InnerCommand::line((at, value))];
     let mut words = value
@@ -208,7 +220,7 @@ fn line(table: &ProgramTable, value: &str, at: usize) -> Vec<InnerCommand> {
     let is_shell = table
         .row(name)
         .is_some_and(|row| row.takes == Some(Takes::Shell));
-    let is_plain = (is_word || !is_shell)
+    let is_plain = (!is_shell || (is_word && may_be_shell))
         && !value.contains([';', '&', '|', '`', '\n', '>'])
         && !value.contains("$(");
     if !(is_plain && (name.starts_with('$') || table.is_harmless_value(name))) {
