@@ -88,6 +88,10 @@ fn a_wrong_row_is_refused_with_its_line() {
             "[programs.x.settings]\npager = 'program'",
             "2: line, alias,",
         ),
+        (
+            "[programs.x]\ntakes = 'shell'",
+            "1: `takes` of x: only a row that termd comes with has it",
+        ),
         ("unlisted = 'deny'", "1: unknown variant `deny`"),
     ];
     for (toml, problem) in table {
