@@ -173,6 +173,14 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         [Token::Sign('|'), Token::Text(line)] => is_shell(base_name(
             line.split_whitespace().next().unwrap_or_default(),
         )),
+        [Token::Text(line), _] | [_, Token::Text(line)] => {
+            let command = line.trim_start().strip_prefix('|');
+            command.is_some_and(|line| {
+                is_shell(base_name(
+                    line.split_whitespace().next().unwrap_or_default(),
+                ))
+            })
+        }
         _ => false,
     });
     if piped {

@@ -70,7 +70,7 @@ fn is_named_file(word: &str) -> bool {
 }
 
 /// Whether a file holds data that nothing makes anew, by its name.
-fn is_data(name: &str) -> bool {
+pub(crate) fn is_data(name: &str) -> bool {
     let suffixes = [
         ".db", ".sqlite", ".sqlite3", ".sql", ".dump", ".bak", ".key", ".pem", ".kdbx", ".rdb",
         ".tfstate", ".mdb", ".parquet", ".gpg", ".p12",

@@ -3,7 +3,7 @@
 
 pub(crate) mod code;
 pub(crate) mod exfiltration;
-mod files;
+pub(crate) mod files;
 pub(crate) mod fork_bomb;
 mod processes;
 pub(crate) mod sql;
@@ -71,7 +71,8 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
         });
     }
     let fetched = of_files(&mut call, &row.runs, |path| {
-        is_address(path).then(|| format!("it runs or installs what {path} holds, unseen"))
+        (is_address(path) || is_shorthand(program, path))
+            .then(|| format!("it runs or installs what {path} holds, unseen"))
     });
     if let Some(reason) = fetched {
         return Some(reason.into());
@@ -131,6 +132,18 @@ fn is_address(word: &str) -> bool {
         || word.split_once("://").is_some_and(|(scheme, _)| {
             !scheme.ends_with("file") && !scheme.contains(' ') || scheme.contains('@')
         })
+}
+
+/// Whether a word is a repository at GitHub to a package manager of JavaScript: `npm install owner/name`.
+fn is_shorthand(program: &str, word: &str) -> bool {
+    let reads = matches!(program, "npm" | "yarn" | "pnpm" | "bun");
+    let owner = word.split_once('/').map_or(
+        "",
+        |(owner, name)| {
+            if name.contains('/') { "" } else { owner }
+        },
+    );
+    reads && !owner.is_empty() && owner.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// The files that a command runs or installs.

@@ -189,6 +189,9 @@ fn of_statement(words: &[String]) -> Option<String> {
         ("DELETE", "FROM") if !has_where => {
             Some("DELETE without WHERE removes every row".to_owned())
         }
+        ("DELETE", next) if next != "FROM" && after.contains(&"FROM") && !has_where => {
+            Some("DELETE without WHERE removes every row".to_owned())
+        }
         ("UPDATE", _) if after.contains(&"SET") && !has_where => {
             Some("UPDATE without WHERE changes every row".to_owned())
         }
@@ -197,6 +200,9 @@ fn of_statement(words: &[String]) -> Option<String> {
         }
         ("ALTER", "TABLE") if after.contains(&"DISABLE") || after.contains(&"DETACH") => {
             Some("ALTER TABLE takes a check or a part of a table away".to_owned())
+        }
+        ("ALTER", "TABLE") if after.windows(2).any(|words| words == ["RENAME", "TO"]) => {
+            Some("ALTER TABLE … RENAME takes a table from those who use it".to_owned())
         }
         ("ALTER", "TABLE") if after.contains(&"DROP") => {
             Some("ALTER TABLE … DROP removes a part of a table".to_owned())
@@ -305,6 +311,9 @@ fn of_administration(words: &[&str]) -> Option<String> {
             Some("CREATE OR REPLACE TABLE drops what the table holds".to_owned())
         }
         ("INSERT", "OVERWRITE") => Some("INSERT OVERWRITE drops what the table holds".to_owned()),
+        ("RENAME", "TABLE" | "USER") => {
+            Some(format!("RENAME {second} takes it from those who use it"))
+        }
         ("SET", "GLOBAL" | "PERSIST" | "PASSWORD") => {
             Some(format!("SET {second} changes how the server works"))
         }

@@ -13,6 +13,7 @@ use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
+use crate::danger::files::is_data;
 use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
 use crate::program::kind::{base_name, is_shell};
 use crate::program::output::fetches;
@@ -375,6 +376,7 @@ impl TreeWalk<'_> {
                 "file_redirect" => {
                     self.file_redirect(child);
                     self.note_fetched(node, child);
+                    self.note_emptied(body, child);
                     self.written(child, &printed, depth);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
@@ -564,6 +566,27 @@ impl TreeWalk<'_> {
             let (operator, target) = (self.source.operator(node), self.source.of(file));
             let span = self.source.span(file);
             inspect_redirect(self.sink.inspection(), operator, target, span);
+        }
+    }
+
+    /// Notes a file of data that nothing is written to: `: > app.db`.
+    fn note_emptied(&mut self, body: Option<Node<'_>>, redirect: Node<'_>) {
+        let printed = body.map_or("", |body| self.source.of(body));
+        let is_nothing = matches!(
+            printed.trim(),
+            "" | ":" | "true" | "cat /dev/null" | "echo -n" | "printf ''" | "echo -n ''"
+        );
+        let file = redirect.child_by_field_name("destination");
+        let operator = self.source.operator(redirect);
+        if let Some(file) = file.filter(|_| is_nothing && matches!(operator, ">" | ">|")) {
+            let name = self.source.of(file).trim_matches(['"', '\'']);
+            if is_data(name) && !name.starts_with("/tmp/") {
+                let span = self.source.span(file);
+                let reason = "it empties a file of data";
+                self.sink
+                    .inspection()
+                    .note(Verdict::Dangerous, reason, span);
+            }
         }
     }
 

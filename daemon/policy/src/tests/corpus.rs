@@ -28,8 +28,8 @@ const FAMILIES: [(&str, usize); 22] = [
     ("in another directory", 38),
     ("programs by the table", 593),
     ("programs in everyday use", 760),
-    ("fetched, sent and opened", 185),
-    ("fetched, sent and opened: neighbours", 163),
+    ("fetched, sent and opened", 198),
+    ("fetched, sent and opened: neighbours", 176),
 ];
 
 /// Stands between a command and the reason why it stays unknown.
