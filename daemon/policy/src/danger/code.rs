@@ -5,6 +5,8 @@
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 
 mod calls;
+mod hidden;
+mod remote;
 mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
@@ -37,6 +39,87 @@ const WRITERS: &str = "
     copyFile copyFileSync copyfile rename renameSync symlink symlinkSync move copy cp cpSync";
 /// Calls that stop processes or the machine.
 const KILLERS: &str = "kill killpg";
+
+/// What opens a connection.
+const CONNECTIONS: [&str; 11] = [
+    "socket.socket(",
+    "create_connection(",
+    "TCPSocket",
+    "fsockopen",
+    "net.Socket",
+    "net.connect(",
+    "IO::Socket",
+    "socket.tcp(",
+    "Deno.connect(",
+    "stream_socket_client",
+    "/inet/tcp/",
+];
+
+/// What starts a program.
+const STARTS: [&str; 9] = [
+    "subprocess",
+    "popen",
+    "Popen",
+    "exec(",
+    "system(",
+    "spawn(",
+    "proc_open",
+    "shell_exec",
+    "getline<",
+];
+
+/// What fetches.
+const FETCHES: [&str; 11] = [
+    "urlopen(",
+    "requests.get(",
+    "fetch(",
+    "http.get(",
+    "https.get(",
+    "URI.open(",
+    "urlretrieve(",
+    "LWP::Simple",
+    "file_get_contents('http",
+    "file_get_contents(\"http",
+    "Net::HTTP.get",
+];
+
+/// What runs a text as code, or as a command.
+const EVALUATES: [&str; 8] = [
+    "exec(",
+    "eval(",
+    "(eval)",
+    "os.system(",
+    "subprocess",
+    "Function(",
+    "loads(",
+    "instance_eval",
+];
+
+/// What decodes a text.
+const DECODES: [&str; 22] = [
+    "b64decode(",
+    "atob(",
+    "base64_decode(",
+    "decode64(",
+    "decode_base64(",
+    "fromCharCode(",
+    "'base64'",
+    "\"base64\"",
+    "unhexlify(",
+    "fromhex(",
+    "gzinflate(",
+    "codecs.decode(",
+    "zlib.decompress(",
+    "marshal.loads(",
+    "bytes([",
+    "chr(",
+    "[::-1]",
+    "str_rot13(",
+    "hex2bin(",
+    "strrev(",
+    ".reverse().join",
+    "pack(",
+];
 
 /// Why code is dangerous by itself.
 pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
@@ -71,91 +154,20 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     {
         return Some("it ties a program to a connection".to_owned());
     }
-    let connects = [
-        "socket.socket(",
-        "create_connection(",
-        "TCPSocket",
-        "fsockopen",
-        "net.Socket",
-        "net.connect(",
-        "IO::Socket",
-        "socket.tcp(",
-        "Deno.connect(",
-        "stream_socket_client",
-        "/inet/tcp/",
-    ];
-    let starts = [
-        "subprocess",
-        "popen",
-        "Popen",
-        "exec(",
-        "system(",
-        "spawn(",
-        "proc_open",
-        "shell_exec",
-        "getline<",
-    ];
-    if connects.iter().any(|call| tight.contains(call))
-        && starts.iter().any(|call| tight.contains(call))
+    if CONNECTIONS.iter().any(|call| tight.contains(call))
+        && STARTS.iter().any(|call| tight.contains(call))
     {
         return Some("it ties a program to a connection".to_owned());
     }
-    if let Some(reason) = hidden_call(code) {
+    if let Some(reason) = hidden::danger(code) {
         return Some(reason);
     }
-    let fetches = [
-        "urlopen(",
-        "requests.get(",
-        "fetch(",
-        "http.get(",
-        "https.get(",
-        "URI.open(",
-        "urlretrieve(",
-        "LWP::Simple",
-        "file_get_contents('http",
-        "file_get_contents(\"http",
-        "Net::HTTP.get",
-    ];
-    let evaluates = [
-        "exec(",
-        "eval(",
-        "(eval)",
-        "os.system(",
-        "subprocess",
-        "Function(",
-        "loads(",
-        "instance_eval",
-    ];
-    if fetches.iter().any(|call| tight.contains(call))
-        && evaluates.iter().any(|call| tight.contains(call))
+    if FETCHES.iter().any(|call| tight.contains(call))
+        && EVALUATES.iter().any(|call| tight.contains(call))
     {
         return Some("it runs what it fetches, unseen".to_owned());
     }
-    let decodes = [
-        "b64decode(",
-        "atob(",
-        "base64_decode(",
-        "decode64(",
-        "decode_base64(",
-        "fromCharCode(",
-        "'base64'",
-        "\"base64\"",
-        "unhexlify(",
-        "fromhex(",
-        "gzinflate(",
-        "codecs.decode(",
-        "zlib.decompress(",
-        "marshal.loads(",
-        "bytes([",
-        "chr(",
-        "[::-1]",
-        "str_rot13(",
-        "hex2bin(",
-        "strrev(",
-        ".reverse().join",
-        "pack(",
-    ];
-    if decodes.iter().any(|call| tight.contains(call))
+    if DECODES.iter().any(|call| tight.contains(call))
         && ["exec(", "eval(", "system(", "Function("]
             .iter()
             .any(|call| tight.contains(call))
@@ -169,142 +181,25 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
         }
         _ => None,
     });
-    let piped = written.windows(2).any(|pair| match pair {
-        [Token::Sign('|'), Token::Text(line)] => is_shell(base_name(
-            line.split_whitespace().next().unwrap_or_default(),
-        )),
-        [Token::Text(line), _] | [_, Token::Text(line)] => {
-            let command = line.trim_start().strip_prefix('|');
-            command.is_some_and(|line| {
-                is_shell(base_name(
-                    line.split_whitespace().next().unwrap_or_default(),
-                ))
-            })
-        }
-        _ => false,
-    });
-    if piped {
+    if written.windows(2).any(feeds_shell) {
         return Some("it gives a shell what it prints".to_owned());
     }
     redirected.or_else(|| of_calls(table, &calls(code), &tight))
 }
 
-/// Calls that find what they call by a name.
-const BY_NAME: &str = "
-    getattr __import__ import_module send __send__ public_send const_get call_user_func call_user_func_array
-    method constantize globals locals __getattribute__ attrgetter methodcaller";
-/// Names that nobody gives as a text but to hide them.
-const HIDDEN: &str = "
-    system popen exec execv execve execvp execSync execFileSync eval spawn spawnSync rmtree rmSync unlink shell_exec
-    passthru proc_open check_output Popen removedirs child_process subprocess";
-
-/// Why code is dangerous that names by a text what it calls: `getattr(os, 'sys' + 'tem')`.
-fn hidden_call(code: &str) -> Option<String> {
-    let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    let joins = tight.contains("'+'")
-        || tight.contains("\"+\"")
-        || tight.contains("'.'")
-        || tight.contains("\".\"");
-    let mut joined = code.to_owned();
-    if joins {
-        let signs = ["'+'", "\"+\"", "'.'", "\".\""];
-        joined = signs
-            .iter()
-            .fold(tight.clone(), |text, sign| text.replace(sign, ""));
+/// Whether two tokens give a shell what code prints: `print | "sh"`, `open(F, "|sh")`.
+fn feeds_shell(pair: &[Token]) -> bool {
+    let starts_shell =
+        |line: &str| is_shell(base_name(line.split_whitespace().next().unwrap_or("")));
+    match pair {
+        [Token::Sign('|'), Token::Text(line)] => starts_shell(line),
+        [Token::Text(line), _] | [_, Token::Text(line)] => {
+            let command = line.trim_start().strip_prefix('|');
+            command.is_some_and(starts_shell)
+        }
+        _ => false,
     }
-    let hides = calls(&joined).iter().any(|call| {
-        is_listed(&call.name, BY_NAME) && call.texts.iter().any(|text| is_listed(text, HIDDEN))
-    });
-    let computed_import = joins
-        && (tight.contains("__import__('") || tight.contains("__import__(\""))
-        && joined != tight
-        && tight.split("__import__(").skip(1).any(|rest| {
-            rest.split(')')
-                .next()
-                .is_some_and(|argument| argument.contains('+'))
-        });
-    let by_key = HIDDEN.split_whitespace().any(|name| {
-        joined.contains(&format!("['{name}'](")) || joined.contains(&format!("[\"{name}\"]("))
-    });
-    (hides || computed_import || by_key).then(|| "it hides the name of what it calls".to_owned())
 }
-
-/// Libraries of clouds and services.
-const REMOTES: [&str; 24] = [
-    "boto3",
-    "botocore",
-    "google.cloud",
-    "googleapiclient",
-    "azure.",
-    "@azure/",
-    "@aws-sdk",
-    "aws-sdk",
-    "Aws::",
-    "kubernetes",
-    "@google-cloud",
-    "digitalocean",
-    "stripe",
-    "openstack",
-    "pulumi",
-    "hcloud",
-    "octokit",
-    "Octokit",
-    "elasticsearch",
-    "firebase",
-    "cloudflare",
-    "docker.from_env",
-    "docker.DockerClient",
-    "linode",
-];
-
-/// Why code is dangerous that removes or stops what a cloud or a service holds.
-fn of_remote(call: &Call, tight: &str) -> Option<String> {
-    if !REMOTES.iter().any(|library| tight.contains(library)) {
-        return None;
-    }
-    let name = call.name.trim_start_matches('_').to_lowercase();
-    let starts = [
-        "delete",
-        "terminate",
-        "destroy",
-        "drop",
-        "purge",
-        "revoke",
-        "stop",
-        "batch_delete",
-        "batchdelete",
-        "schedule_key_deletion",
-        "deregister",
-        "detach",
-        "begin_delete",
-        "begindelete",
-        "remove",
-        "empty",
-        "prune",
-        "disable",
-        "reboot",
-        "put_bucket_policy",
-        "put_bucket_acl",
-        "authorize_security_group",
-        "attach_user_policy",
-        "attach_role_policy",
-        "create_access_key",
-        "begin_deallocate",
-        "begin_power_off",
-        "refund",
-    ];
-    starts
-        .iter()
-        .any(|start| name.starts_with(start))
-        .then(|| format!("`{}` removes or stops what a service holds", call.name))
-}
-
-/// Calls that empty a database or a store.
-const EMPTIERS: &str = "
-    flushall flushdb flushAll flushDb drop_database dropDatabase drop_collection delete_by_query deleteByQuery drop_all
-    delete_index";
-/// Calls that empty a file.
-const TRUNCATERS: &str = "truncate truncateSync ftruncate os_truncate";
 
 /// Calls that list the files of a directory.
 const LISTERS: [&str; 16] = [
@@ -350,34 +245,13 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
     let sends = SENDERS.iter().any(|call| tight.contains(call));
     calls.iter().find_map(|call| {
         of_removal(files, call, tight)
-            .or_else(|| of_remote(call, tight))
-            .or_else(|| of_store(call, tight))
+            .or_else(|| remote::of_library(call, tight))
+            .or_else(|| remote::of_store(call, tight))
             .or_else(|| of_write(files, call, tight))
             .or_else(|| of_secret(files, call, tight).filter(|_| sends))
             .or_else(|| of_process(call))
             .or_else(|| of_statement(call))
     })
-}
-
-fn of_store(call: &Call, tight: &str) -> Option<String> {
-    if is_listed(&call.name, EMPTIERS) {
-        return Some(format!("`{}` empties what a database holds", call.name));
-    }
-    let is_file = |text: &String| text.contains('.') || text.contains('/');
-    if is_listed(&call.name, TRUNCATERS) && call.texts.first().is_some_and(is_file) {
-        return Some(format!("`{}` empties a file", call.name));
-    }
-    let is_far = |text: &String| {
-        text.starts_with("http") && !text.contains("localhost") && !text.contains("127.0.0.1")
-    };
-    let is_request = ["requests", "httpx", "axios", "http", "client", "session"]
-        .iter()
-        .any(|library| call.path.starts_with(library));
-    let deletes = (call.name == "delete" && is_request)
-        || (tight.contains("method:'DELETE'")
-            || tight.contains("method:\"DELETE\"")
-            || tight.contains("method='DELETE'"));
-    (deletes && call.texts.iter().any(is_far)).then(|| "it deletes what others may need".to_owned())
 }
 
 fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {

@@ -3,6 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 use termd_proto::terminal::Front;
 
+use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
 use crate::program::table::Programs;
 use crate::shell::state::ShellState;
@@ -46,16 +47,12 @@ pub(crate) struct Inspection {
     pub(crate) front: Option<Front>,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
-    /// The names of files that the text has fetched.
-    pub(crate) fetched_files: Vec<String>,
-    /// The names of directories that the text has fetched or unpacked. `.` is the one it is in.
-    pub(crate) fetched_directories: Vec<String>,
-    /// Whether the text has gone into such a directory.
-    pub(crate) in_fetched: bool,
-    /// Whether a function is read where it is defined.
-    pub(super) in_definition: bool,
-    /// Whether a command has printed what a database holds.
-    pub(crate) dumps: bool,
+    /// What the text has fetched.
+    pub(super) fetched: Fetched,
+    /// Functions that are being read where they are defined.
+    pub(super) definitions: usize,
+    /// Where a command prints what a database holds.
+    pub(crate) dump: Option<Span>,
     /// The settings of git that the text sets by variables.
     pub(crate) git_settings: Vec<(String, String)>,
     /// Whether a command reads secrets, and where one sends something.

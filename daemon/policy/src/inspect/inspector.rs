@@ -11,6 +11,7 @@ use termd_proto::terminal::Front;
 use super::assignment::run_builtin;
 use super::code::runs_computed;
 use super::command_sink::CommandSink;
+use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
 use super::inspection::Inspection;
 use super::script::{inspect_script, inspect_subscript};
@@ -83,7 +84,7 @@ impl CommandSink for Inspector {
                 let rest = rest.trim_start_matches('{');
                 matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
             });
-            if self.inspection.in_definition && is_parameter {
+            if self.inspection.definitions > 0 && is_parameter {
                 self.add(&name.text, words, None, span);
                 return;
             }
@@ -108,7 +109,9 @@ impl CommandSink for Inspector {
             .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
         self.add(&program, words, danger, span);
         self.learn_flow(&program, args, span);
-        self.learn_directories(&program, args, stdin);
+        self.inspection
+            .fetched
+            .learn_directories(&program, args, stdin);
         if let Some(verb) = program.strip_prefix("git-") {
             // git(1): a command of its own is a program in git's directory.
             let mut inner = vec![
@@ -321,101 +324,22 @@ impl Inspector {
     /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.
     fn danger_of_fetched(&mut self, path: &str, program: &str, args: &[Word]) -> Option<Danger> {
         let programs = self.inspection.programs.clone();
-        for file in danger::fetched_files(&programs, program, args) {
-            self.inspection.fetched_files.push(file);
-        }
-        let fetched = &self.inspection.fetched_files;
-        let is_fetched = |path: &str| fetched.iter().any(|file| file == base_name(path));
+        let fetched = &mut self.inspection.fetched;
+        let files = danger::fetched_files(&programs, program, args);
+        fetched.files.extend(files);
+        let is_fetched = |path: &str| fetched.has(path);
+        let works_here = runs_directory(program);
         let runs_files = matches!(
             program_kind(program),
             ProgramKind::Shell | ProgramKind::Code
         ) || matches!(program, "source" | ".");
         let script = args.iter().find(|word| !word.text.starts_with('-'));
         let run_files = danger::run_files(&programs, program, args);
-        let runs_files = runs_files || self.runs_unpacked(program);
-        let runs = (path.contains('/') && (is_fetched(path) || self.is_unpacked(path)))
-            || run_files
-                .iter()
-                .any(|file| is_fetched(file) || self.is_unpacked(file))
-            || (runs_files && script.is_some_and(|word| self.is_unpacked(&word.text)))
-            || (self.inspection.in_fetched && self.runs_unpacked(program))
-            || (runs_files && script.is_some_and(|word| is_fetched(&word.text)));
+        let runs = (path.contains('/') && is_fetched(path))
+            || run_files.iter().any(|file| is_fetched(file))
+            || (works_here && fetched.is_inside)
+            || ((runs_files || works_here) && script.is_some_and(|word| is_fetched(&word.text)));
         runs.then(|| FETCHED.to_owned().into())
-    }
-
-    /// Whether a program runs what the directory says that it is in.
-    fn runs_unpacked(&self, program: &str) -> bool {
-        matches!(program, "make" | "gmake" | "just" | "rake" | "ant")
-    }
-
-    /// Whether a path leads into a directory that the text has fetched.
-    fn is_unpacked(&self, path: &str) -> bool {
-        let directories = &self.inspection.fetched_directories;
-        let is_relative = path.contains('/') && !path.starts_with(['/', '~', UNKNOWN]);
-        let is_within = |part: &str| directories.iter().any(|name| name == part && name != ".");
-        let here = directories.iter().any(|name| name == ".");
-        (path.contains('/') && path.split('/').any(is_within))
-            || (is_relative && here)
-            || (self.inspection.in_fetched && !path.starts_with(['/', '~']))
-    }
-
-    /// Learns of directories that hold what is fetched, and whether the text goes into one.
-    fn learn_directories(&mut self, program: &str, args: &[Word], stdin: &Stdin) {
-        let mut operands = args.iter().map(|word| word.text.as_str());
-        let name_of = |path: &str| {
-            let name = base_name(path.trim_end_matches('/'));
-            name.strip_suffix(".git").unwrap_or(name).to_owned()
-        };
-        match program {
-            "git" | "hg" | "gh" | "svn" => {
-                let is_clone = |word: &str| matches!(word, "clone" | "checkout" | "co");
-                let at = operands.position(is_clone);
-                let rest: Vec<&str> = operands.collect();
-                let address = rest.iter().rposition(|word| {
-                    word.contains("://")
-                        || word.starts_with("git@")
-                        || (program == "gh" && word.contains('/'))
-                });
-                if let (Some(_), Some(address)) = (at, address) {
-                    let place = rest.get(address + 1).filter(|word| !word.starts_with('-'));
-                    let place = place.or(rest.get(address)).copied().unwrap_or_default();
-                    self.inspection.fetched_directories.push(name_of(place));
-                }
-            }
-            "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "cpio" => {
-                let fetched = &self.inspection.fetched_files;
-                let of_file = args
-                    .iter()
-                    .any(|word| fetched.iter().any(|file| file == base_name(&word.text)));
-                if of_file || *stdin == Stdin::Fetched {
-                    let words: Vec<&str> = operands.collect();
-                    let option = words.iter().position(|word| {
-                        matches!(*word, "-C" | "-d" | "--directory")
-                            || word.ends_with('C') && word.starts_with('-')
-                    });
-                    let place = option.and_then(|at| words.get(at + 1)).copied();
-                    let place = place.or_else(|| {
-                        words
-                            .iter()
-                            .find_map(|word| word.strip_prefix("--directory="))
-                    });
-                    let name = place.map_or_else(|| ".".to_owned(), name_of);
-                    self.inspection.fetched_directories.push(name);
-                }
-            }
-            "cd" | "pushd" => {
-                let place = operands
-                    .find(|word| !word.starts_with('-'))
-                    .unwrap_or_default();
-                let directories = &self.inspection.fetched_directories;
-                let here = directories.iter().any(|name| name == ".");
-                let known = place
-                    .split('/')
-                    .any(|part| directories.iter().any(|name| name == part));
-                self.inspection.in_fetched |= known || (here && !place.starts_with(['/', '~']));
-            }
-            _ => {}
-        }
     }
 
     /// Why a command is unknown that nobody has listed, where these are asked about.
@@ -437,8 +361,10 @@ impl Inspector {
         if self.inspection.sends.is_none() && sends {
             self.inspection.sends = Some(span);
         }
-        self.inspection.dumps |= exfiltration::dumps(program);
-        if self.inspection.dumps && sends && exfiltration::is_foreign(&programs, program) {
+        if exfiltration::dumps(program) {
+            self.inspection.dump = Some(span);
+        }
+        if self.inspection.dump.is_some() && sends && exfiltration::is_foreign(&programs, program) {
             let reason = "it sends what a database holds";
             self.inspection.note(Verdict::Dangerous, reason, span);
         }

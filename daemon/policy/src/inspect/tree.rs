@@ -278,9 +278,9 @@ impl TreeWalk<'_> {
         // The body is read here, and once more where it is called.
         let before = self.state().clone();
         self.state().parameters = None;
-        let outer = std::mem::replace(&mut self.sink.inspection().in_definition, true);
+        self.sink.inspection().definitions += 1;
         self.children(node, stdin, depth);
-        self.sink.inspection().in_definition = outer;
+        self.sink.inspection().definitions -= 1;
         *self.state() = before;
     }
 
@@ -599,7 +599,7 @@ impl TreeWalk<'_> {
             && fetches(self.source.of(body))
         {
             let name = base_name(self.source.of(file)).to_owned();
-            self.sink.inspection().fetched_files.push(name);
+            self.sink.inspection().fetched.files.push(name);
         }
     }
 
