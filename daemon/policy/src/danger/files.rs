@@ -59,7 +59,7 @@ fn rm(given: &Options<'_>) -> Option<String> {
     }
 }
 
-/// Whether a word names one file of the directory, with its suffix: `docs/old.md`.
+/// Whether a word names one file of the directory, with its suffix: `notes/old.md`.
 fn is_named_file(word: &str) -> bool {
     let is_plain = !word.starts_with(['/', '~', '.', '$'])
         && !word.contains(['*', '?', '[', '{', UNKNOWN])
