@@ -75,6 +75,18 @@ pub(crate) fn question(agent: &mut RawClient, params: &Value) -> String {
     error.data["approval"].as_str().unwrap().to_owned()
 }
 
+/// Every one of these lines is asked about before it runs.
+pub(crate) fn assert_asked_about(lines: &[&str]) {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    for line in lines {
+        question(
+            &mut agent,
+            &json!({ "command": "bash", "args": ["-c", line] }),
+        );
+    }
+}
+
 #[track_caller]
 pub(crate) fn state(person: &mut RawClient, id: &str) -> String {
     let info = person.ok("approval.wait", &json!({ "id": id, "timeout_ms": 0 }));

@@ -1,6 +1,6 @@
 //! A rule holds for every spelling of what it names.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use termd_test_support::{Home, TestDaemon};
 
 use crate::Attack;
@@ -45,10 +45,14 @@ fn no_spelling_of_a_forbidden_program_runs_unasked() {
         agent.ok("daemon.hello", &hello);
         for line in lines {
             let line = line.replace("BIN", bin.to_str().unwrap());
-            let call: Value = json!({ "command": "bash", "args": ["-c", line] });
-            let error = agent.err("session.create", &call);
-            let is_stopped = matches!(error.kind(), "confirmation_required" | "denied");
-            assert!(is_stopped, "{line}: {error:?}");
+            // The agent's own word is not enough for what a rule may forbid.
+            for confirmed in [false, true] {
+                let call =
+                    json!({ "command": "bash", "args": ["-c", line], "confirmed": confirmed });
+                let error = agent.err("session.create", &call);
+                let is_stopped = matches!(error.kind(), "confirmation_required" | "denied");
+                assert!(is_stopped, "{line}: {error:?}");
+            }
         }
     }
     assert!(!canary.exists());

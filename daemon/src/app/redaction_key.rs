@@ -1,13 +1,15 @@
 //! The key of the hashes that stand in records for secrets, in the state directory.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use termd_policy::secrets::redact::{KEY_BYTES, RedactionKey};
 use thiserror::Error;
+
+use crate::config::write_whole;
 
 /// The name of the file. It is not in the database, so a copy of the database alone tells nothing.
 const NAME: &str = "redaction.key";
@@ -47,7 +49,7 @@ pub(super) fn redaction_key(state_dir: &Path) -> Result<RedactionKey, KeyError> 
     let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
     let mut file = match File::options().read(true).custom_flags(flags).open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return make(&path, state_dir).map_err(io_error);
+            return make(state_dir).map_err(io_error);
         }
         opened => opened.map_err(io_error)?,
     };
@@ -61,30 +63,18 @@ pub(super) fn redaction_key(state_dir: &Path) -> Result<RedactionKey, KeyError> 
     Ok(RedactionKey::new(key))
 }
 
-/// Writes a new key, whole or not at all.
-fn make(path: &Path, state_dir: &Path) -> io::Result<RedactionKey> {
+/// Makes a new key.
+fn make(state_dir: &Path) -> io::Result<RedactionKey> {
     let mut key = [0; KEY_BYTES];
     // At most 256 bytes are given at once (getrandom(2)).
     getrandom(&mut key, GetRandomFlags::empty())?;
-    let next = state_dir.join(format!("{NAME}.next"));
-    // What a server that died left there.
-    match fs::remove_file(&next) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&next)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    fs::rename(&next, path)?;
+    write_whole(state_dir, NAME, &key)?;
     Ok(RedactionKey::new(key))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

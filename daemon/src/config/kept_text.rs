@@ -12,11 +12,15 @@ use super::config_file::MAX_CONFIG_BYTES;
 
 /// Keeps a text in the state directory under this name, whole or not at all.
 pub(super) fn keep_text(text: &str, state_dir: &Path, name: &str) -> io::Result<()> {
-    let kept_as = state_dir.join(name);
-    let next = state_dir.join(format!("{name}.next"));
-    if kept(&kept_as).as_deref() == Some(text) {
+    if kept(&state_dir.join(name)).as_deref() == Some(text) {
         return Ok(());
     }
+    write_whole(state_dir, name, text.as_bytes())
+}
+
+/// Writes a file of the state directory (mode 0600), whole or not at all.
+pub(crate) fn write_whole(state_dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let next = state_dir.join(format!("{name}.next"));
     // What a server that died left there.
     match fs::remove_file(&next) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -27,9 +31,9 @@ pub(super) fn keep_text(text: &str, state_dir: &Path, name: &str) -> io::Result<
         .create_new(true)
         .mode(0o600)
         .open(&next)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&next, &kept_as)
+    fs::rename(&next, state_dir.join(name))
 }
 
 /// Reads a kept text; `None` where there is none that is certainly ours.

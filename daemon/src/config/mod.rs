@@ -19,6 +19,7 @@ pub use self::approved_in_force::{ApprovedInForce, keep_approved};
 pub use self::config_file::ConfigFile;
 pub use self::error::ConfigError;
 pub use self::in_force::{Change, InForce};
+pub(crate) use self::kept_text::write_whole;
 pub use self::settings::{
     AuditConfig, Config, LimitsConfig, MAX_WINDOW_BYTES, MaxRunning, RetentionConfig, ShellConfig,
     SpoolConfig,

@@ -342,7 +342,7 @@ impl Inspector {
         runs.then(|| FETCHED.to_owned().into())
     }
 
-    /// Why a command is unknown that nobody has listed, where these are asked about.
+    /// Why a command is unknown that is in no table, where such commands are asked about.
     fn unlisted(&self, program: &str, args: &[Word]) -> Option<Danger> {
         let programs = &self.inspection.programs;
         let asks = self.inspection.asks_unlisted && !danger::is_harmless(programs, program, args);

@@ -66,6 +66,25 @@ pub(crate) struct NewCommand<'a> {
     pub(crate) gate: &'a CompiledGate,
 }
 
+impl NewCommand<'_> {
+    /// What policy is asked about; `cwd` is the directory as text.
+    fn request<'b>(&'b self, cwd: &'b str) -> Request<'b> {
+        let owner = self.asker.owner;
+        let (front, client) = owner.judged_as();
+        Request {
+            invocation: self
+                .line
+                .map_or(Invocation::Argv(self.argv), Invocation::Line),
+            program: None,
+            front,
+            client,
+            uid: Some(owner.uid),
+            cwd: Some(cwd),
+            env: self.env,
+        }
+    }
+}
+
 impl Gate {
     pub(crate) fn new(
         policy: Arc<PolicyInForce>,
@@ -87,18 +106,7 @@ impl Gate {
         command: &NewCommand<'_>,
     ) -> Result<(Ruling, Profile), TerminalError> {
         let (owner, cwd) = (command.asker.owner, command.cwd.to_string_lossy());
-        let (front, client) = owner.judged_as();
-        let request = Request {
-            invocation: command
-                .line
-                .map_or(Invocation::Argv(command.argv), Invocation::Line),
-            program: None,
-            front,
-            client,
-            uid: Some(owner.uid),
-            cwd: Some(&cwd),
-            env: command.env,
-        };
+        let request = command.request(&cwd);
         let text = match command.line {
             Some(line) => line.to_owned(),
             None => command_text(command.argv),
@@ -121,21 +129,10 @@ impl Gate {
         Ok((ruling, decision.profile))
     }
 
-    /// The profile that a new terminal would run this under, if it may run. Asks nobody.
+    /// The profile that a new terminal would run this under, if it may run. Asks no question.
     pub(crate) fn profile_of(&self, command: &NewCommand<'_>) -> Profile {
         let cwd = command.cwd.to_string_lossy();
-        let (front, client) = command.asker.owner.judged_as();
-        let request = Request {
-            invocation: command
-                .line
-                .map_or(Invocation::Argv(command.argv), Invocation::Line),
-            program: None,
-            front,
-            client,
-            uid: Some(command.asker.owner.uid),
-            cwd: Some(&cwd),
-            env: command.env,
-        };
+        let request = command.request(&cwd);
         let policy = self.policy.get();
         decide(&policy, &request, Completeness::Whole, command.gate).profile
     }
