@@ -14,6 +14,9 @@ use crate::protocol::file_operation::{FileFailure, FileProblem};
 /// The most directories that a path has.
 const MAX_DEPTH: usize = 4_096;
 
+/// The rights of a new file, of which the umask takes some away, as with any program.
+pub(super) const NEW_FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
+
 /// A directory, and a name in it.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -116,8 +119,8 @@ impl Place {
     /// Opens the file. Another kind of file that has come meanwhile neither blocks nor passes.
     pub(super) fn open_file(&self, flags: OFlags) -> Result<(File, Stat), FileFailure> {
         let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = rustix::fs::openat(&self.directory, &self.name, flags | careful, mode)
+        let flags = flags | careful;
+        let file = rustix::fs::openat(&self.directory, &self.name, flags, NEW_FILE_MODE)
             .map_err(system)?;
         let stat = rustix::fs::fstat(&file).map_err(system)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::place::Place;
+use super::place::{NEW_FILE_MODE, Place};
 use super::system;
 use crate::protocol::file_operation::{FileFailure, WriteMode};
 
@@ -56,9 +56,7 @@ fn write_new(
 ) -> Result<u64, FileFailure> {
     let directory = place.directory();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // What an agent writes is private to its user, until somebody says otherwise.
-    let private = Mode::RUSR | Mode::WUSR;
-    let file: File = rustix::fs::openat(directory, new_name, flags, private)
+    let file: File = rustix::fs::openat(directory, new_name, flags, NEW_FILE_MODE)
         .map_err(system)?
         .into();
     if let Some(permissions) = permissions {
