@@ -9,6 +9,7 @@ use super::bubblewrap::Arguments;
 use super::daemon_dirs::DaemonDirs;
 use super::limits::{self, Limits};
 use super::privileges;
+use super::resolve::enter;
 use super::sandbox::{MountBuilder, PidNamespace, SandboxPlan, requested};
 use super::snapshot::Snapshot;
 use crate::protocol::confinement::{
@@ -129,7 +130,7 @@ impl Plan {
             sandbox.apply_mounts(mounts, report_missing)?;
         }
         // After the mounts: a directory opened before could be beneath one.
-        rustix::process::chdir(cwd).map_err(|errno| SpawnStep::Chdir.failed(errno))?;
+        enter(cwd).map_err(|errno| SpawnStep::Chdir.failed(errno))?;
         if let Some(sandbox) = sandbox {
             sandbox.drop_rights(mounts, report_missing)?;
         }

@@ -20,3 +20,14 @@ pub(super) fn resolve_link(path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, path, flags, Mode::empty(), links)
 }
+
+/// Changes to a directory whose path has no symbolic link in it. Where one has come meanwhile, it may
+/// lead to a directory that nobody was asked about, and this fails.
+pub(super) fn enter(path: &CStr) -> Result<(), Errno> {
+    match resolve(path) {
+        Ok(directory) => rustix::process::fchdir(directory),
+        // Before Linux 5.6.
+        Err(Errno::NOSYS) => rustix::process::chdir(path),
+        Err(errno) => Err(errno),
+    }
+}
