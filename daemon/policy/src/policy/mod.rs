@@ -208,9 +208,20 @@ impl Policy {
                 number,
                 line: self.rules.line(number).unwrap_or_default(),
             }),
+            None if asks_unlisted => {
+                // A command that no table lists is as well known as another one.
+                let listed = inspect(request, completeness, gate, state, &self.programs, false);
+                OnlyOnceReason::of(&listed, completeness)
+            }
             None => OnlyOnceReason::of(&inspection, completeness),
         };
-        let judgement = judgement(&inspection, &strictest);
+        let mut judgement = judgement(&inspection, &strictest);
+        if let Some(named) = self.possible_rule(&strictest) {
+            judgement.reason = Some(match judgement.reason {
+                Some(reason) => format!("{reason}; {named}"),
+                None => named,
+            });
+        }
         Decision {
             rule_line: judgement.rule.and_then(|number| self.rules.line(number)),
             why: self.why(&judgement, &strictest),
@@ -370,6 +381,23 @@ impl Policy {
             Front::Mcp => &self.mcp,
             Front::Cli | Front::Daemon => &self.cli,
         }
+    }
+
+    /// Names the rule that may fit and decides.
+    fn possible_rule(&self, outcome: &Outcome) -> Option<String> {
+        let number = outcome.rule?;
+        if outcome.by != DecidedBy::PossibleRule {
+            return None;
+        }
+        let line = self.rules.line(number).unwrap_or_default();
+        let what = match (self.rules.effect(number), outcome.needs_person) {
+            (Some(Effect::Deny), _) => "forbid it",
+            (_, true) => "hold it to another profile",
+            (_, false) => "want it asked",
+        };
+        Some(format!(
+            "rule {number} of config.toml (line {line}) may {what}: not all of it is known"
+        ))
     }
 
     fn why(&self, judgement: &Judgement, outcome: &Outcome) -> String {

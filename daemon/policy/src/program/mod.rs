@@ -8,3 +8,8 @@ pub(crate) mod table;
 pub(crate) mod wrapper;
 
 pub use kind::is_shell;
+
+/// Whether a variable of this name makes programs run or load something.
+pub fn is_program_variable(name: &str) -> bool {
+    table::ProgramTable::built_in().variable(name).is_some()
+}

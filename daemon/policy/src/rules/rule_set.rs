@@ -44,6 +44,11 @@ impl RuleSet {
         Some(rule.line)
     }
 
+    /// The effect of a rule, by its number.
+    pub(crate) fn effect(&self, number: usize) -> Option<Effect> {
+        self.rules.get(number.checked_sub(1)?)?.spec.effect
+    }
+
     /// What the rules say of a subject.
     pub(crate) fn ask(&self, subject: Subject<'_>, context: RuleContext<'_>) -> RuleMatch {
         let mut matched = RuleMatch::default();

@@ -32,6 +32,17 @@ impl RedactionKey {
         Self(bytes)
     }
 
+    /// A keyed hash of a text, in hexadecimal: it tells whether two texts are the same, and nobody
+    /// without the key can try guesses. No mark shows a part of it, since it is of a hash.
+    pub fn sha256(&self, text: &str) -> String {
+        let inner = Sha256::new()
+            .chain_update(self.0)
+            .chain_update(text)
+            .finalize();
+        let outer = Sha256::new().chain_update(self.0).chain_update(inner);
+        format!("{:x}", outer.finalize())
+    }
+
     /// The mark of a secret.
     pub(super) fn mark(&self, secret: &str) -> String {
         let digest = Sha256::new()

@@ -164,6 +164,49 @@ fn what_may_be_another_command_the_next_time_is_agreed_to_once() {
 }
 
 #[test]
+fn what_no_table_lists_is_agreed_to_for_always() {
+    let policy = rules("unlisted = 'ask'").unwrap();
+    for line in ["frob x", "frob x; ls", "ls > /tmp/out"] {
+        let asked = request(Invocation::Line(line));
+        assert_eq!(decided(&policy, &asked).judgement.effect, Effect::Confirm);
+        let agreed = always(&policy, &asked).unwrap();
+        assert_eq!(
+            decided(&agreed, &asked).judgement.effect,
+            Effect::Allow,
+            "{line}"
+        );
+    }
+    // What is computed is not known, listed or not.
+    for line in ["frob $x", "$x", "eval \"$(frob)\""] {
+        let asked = request(Invocation::Line(line));
+        assert_eq!(
+            always(&policy, &asked).err(),
+            Some(OnlyOnceReason::Computed),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_question_names_the_rule_that_may_fit() {
+    for (rule, line, said) in [
+        ("effect = \"deny\"", "$x", "may forbid it"),
+        (
+            "profile = \"read-only\"",
+            "$x",
+            "may hold it to another profile",
+        ),
+        ("effect = \"confirm\"", "fr[o]b", "may want it asked"),
+    ] {
+        let policy = rules(&format!("[[rules]]\n{rule}\nprogram = \"frob\"")).unwrap();
+        let asked = request(Invocation::Line(line));
+        let reason = decided(&policy, &asked).judgement.reason.unwrap();
+        let named = format!("rule 1 of config.toml (line 1) {said}");
+        assert!(reason.contains(&named), "{reason}");
+    }
+}
+
+#[test]
 fn the_file_holds_nothing_but_whole_commands_that_are_allowed() {
     for (toml, problem) in [
         (

@@ -375,3 +375,30 @@ fn a_line_of_the_history_may_be_one_that_a_rule_forbids() {
         );
     }
 }
+
+#[test]
+fn what_lines_have_set_has_a_hash() {
+    let hash = |typed: &str| {
+        let mut lines = TypedLines::default();
+        let last = lines.feed(format!("{typed}ls\r").as_bytes(), Some("bash"));
+        last.last().unwrap().state_sha256()
+    };
+    assert_eq!(hash(""), None);
+    assert_eq!(hash("ls /\r"), None, "it sets nothing");
+    let set = [
+        "x=1\r",
+        "x=2\r",
+        "x=1; export x\r",
+        "y=1\r",
+        "x=(1)\r",
+        "f() { ls; }\r",
+        "f() { ls /; }\r",
+        "alias g=ls\r",
+        "set -- 1\r",
+    ];
+    let hashes = set.map(hash);
+    for (at, one) in hashes.iter().enumerate() {
+        assert!(one.is_some() && !hashes[..at].contains(one), "{}", set[at]);
+    }
+    assert_eq!(hash("x=2\rx=1\r"), hashes[0], "as it was");
+}

@@ -6,9 +6,10 @@
 mod keys;
 mod line_editor;
 
-use termd_proto::policy::MAX_JUDGED_BYTES;
-
 use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use termd_proto::policy::MAX_JUDGED_BYTES;
 
 use crate::danger::sql;
 use crate::inspect::state_behind;
@@ -33,6 +34,16 @@ pub struct TypedLine {
     pub completeness: Completeness,
     /// What earlier lines of the terminal have set.
     pub(crate) state: Arc<ShellState>,
+}
+
+impl TypedLine {
+    /// SHA-256, in hexadecimal, of what earlier lines have set. The same text is another command where
+    /// that has changed. `None`: they have set nothing.
+    pub fn state_sha256(&self) -> Option<String> {
+        let is_set = *self.state != ShellState::default();
+        // The maps of a state are sorted, so equal states have equal texts.
+        is_set.then(|| format!("{:x}", Sha256::digest(format!("{:?}", self.state))))
+    }
 }
 
 /// What was typed into a terminal since the last line.
