@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use termd_proto::TerminalId;
 
 use super::request::CreateRequest;
+use super::variables::Variables;
 use crate::service::gate::{Asker, Gate, NewCommand, Ruling};
 use crate::service::sandbox::{SandboxLease, Sandboxes};
 use crate::terminal::error::TerminalError;
@@ -72,12 +74,18 @@ impl Preflight {
         id: &TerminalId,
         request: &CreateRequest,
     ) -> Result<Finding, TerminalError> {
-        let launch_request = request.launch_request();
+        let mut launch_request = request.launch_request();
+        // Once: what is judged, asked about and recorded is where the command starts. A link may lead
+        // elsewhere by then. What cannot be resolved is found by `resolve`.
+        if let Ok(real) = fs::canonicalize(&launch_request.cwd) {
+            launch_request.cwd = real;
+        }
         let base_env = launch_request.base_env.clone();
         let launch = match launch_request.resolve() {
             Ok(launch) => launch,
             Err(error) => return Ok(Finding::NotFound(error)),
         };
+        let variables = Variables::of(&request.options, &request.owner);
         let (ruling, profile) = self.gate.judge_creation(&NewCommand {
             asker: Asker {
                 owner: &request.owner,
@@ -87,10 +95,13 @@ impl Preflight {
             line: request.shell_line(&launch),
             argv: &launch.argv,
             cwd: &launch.cwd,
-            env: &request.variables(),
+            env: &variables.judged,
+            all_env: &variables.all,
             gate: &request.gate,
         })?;
         let mut detail = Map::new();
+        let cwd = launch.cwd.to_string_lossy().into_owned();
+        detail.insert("cwd".to_owned(), cwd.into());
         if let Some(program) = launch.argv.first() {
             let name = program.rsplit('/').next().unwrap_or(program);
             detail.insert("program".to_owned(), name.into());

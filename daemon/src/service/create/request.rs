@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nix::unistd::{Uid, User};
 use serde_json::{Map, Value};
 use termd_proto::terminal::{
-    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, Front, MAX_DIMENSION, MIN_COLS, Owner, Stdio,
+    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio,
 };
 
 use crate::terminal::error::TerminalError;
@@ -20,9 +20,6 @@ use termd_policy::CompiledGate;
 
 /// Most names of changed variables that an audit record lists.
 pub(super) const MAX_AUDITED_NAMES: usize = 256;
-
-/// Variables that a shell changes with each command, and that make no program run another one.
-const PLACE_VARIABLES: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
 /// A request for a terminal: what is asked for, by whom, and within which bounds.
 #[derive(Debug, Clone)]
@@ -100,25 +97,6 @@ impl CreateRequest {
             cwd: self.options.cwd.as_ref().map_or_else(home, PathBuf::from),
             login_shell,
         }
-    }
-
-    /// The variables that the caller sets, sorted: `env`, and of an agent's `termctl`, which hands on
-    /// what the agent has exported, what differs from the daemon's own.
-    pub(super) fn variables(&self) -> Vec<(String, String)> {
-        let mut variables = BTreeMap::new();
-        let owner = &self.owner;
-        if owner.front == Front::Cli && owner.agent.is_some() {
-            let inherited = self.options.base_env.iter().flatten();
-            variables.extend(inherited.filter(|(name, value)| {
-                !PLACE_VARIABLES.contains(&name.as_str())
-                    && std::env::var(name).ok().as_ref() != Some(*value)
-            }));
-        }
-        variables.extend(&self.options.env);
-        let pairs = variables.into_iter();
-        pairs
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
     }
 
     /// The shell line as it was given, where `launch` puts a shell of ours before it.

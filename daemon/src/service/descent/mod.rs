@@ -15,6 +15,8 @@ use termd_proto::terminal::{Agent, Front};
 use self::process::{Lineage, ProcessId, marked_terminal, terminal_of_cgroup};
 use super::registry::{Registry, RunningTerminal};
 
+pub(crate) use self::process::agent_environment;
+
 /// Most processes of agents that are remembered. Those that have ended are forgotten first.
 const MAX_AGENTS: usize = 4_096;
 

@@ -1,11 +1,13 @@
 //! What /proc says of a process: its parents and sessions, its cgroup, the terminal that its
 //! environment names.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
 
 use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 use termd_proto::TerminalId;
+use termd_proto::terminal::Agent;
 
 /// Most parents that are looked at. No shell nests deeper, and a loop must end.
 const MAX_PARENTS: usize = 64;
@@ -140,6 +142,19 @@ pub(super) fn marked_terminal(pid: i32) -> Option<TerminalId> {
     let mut variables = environment.split(|&byte| byte == 0);
     let named = variables.find_map(|variable| variable.strip_prefix(mark.as_bytes()))?;
     std::str::from_utf8(named).ok()?.parse().ok()
+}
+
+/// What the process of an agent was started with; empty where that process has ended.
+pub(crate) fn agent_environment(agent: &Agent) -> BTreeMap<String, String> {
+    let bytes = environment(agent.pid);
+    // Behind the reading: the pid was that process's until now.
+    let is_there = Stat::of(agent.pid).is_some_and(|stat| stat.started == agent.started);
+    let variables = bytes.split(|&byte| byte == 0).filter(|_| is_there);
+    let pairs =
+        variables.filter_map(|variable| std::str::from_utf8(variable).ok()?.split_once('='));
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 fn environment(pid: i32) -> Vec<u8> {

@@ -358,6 +358,7 @@ impl FileClient {
             argv: &[],
             cwd,
             env: &[],
+            all_env: &[],
             gate: &self.gate,
         }
     }

@@ -60,8 +60,10 @@ pub(crate) struct NewCommand<'a> {
     pub(crate) line: Option<&'a str>,
     pub(crate) argv: &'a [String],
     pub(crate) cwd: &'a Path,
-    /// The variables that the request sets, sorted.
+    /// The variables that are judged and shown, sorted.
     pub(crate) env: &'a [(String, String)],
+    /// The variables that an approval is for, sorted: those and others.
+    pub(crate) all_env: &'a [(String, String)],
     /// What the connection has set for the gate.
     pub(crate) gate: &'a CompiledGate,
 }
@@ -118,7 +120,7 @@ impl Gate {
             command.gate,
         );
         let subject = Subject {
-            env_sha256: env_sha256(command.env),
+            env_sha256: env_sha256(command.all_env),
             ..subject(owner, &cwd, &text)
         };
         let judgement = decision.judgement.clone();

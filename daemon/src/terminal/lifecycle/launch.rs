@@ -66,7 +66,7 @@ pub enum LaunchError {
     },
     #[error("cannot start {command}: exec: {}", std::io::Error::from_raw_os_error(*errno))]
     Program { command: String, errno: i32 },
-    #[error("cannot start {command}: chdir to {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
+    #[error("cannot start in {cwd}: {}", std::io::Error::from_raw_os_error(*errno))]
     Directory {
         command: String,
         cwd: String,
@@ -111,6 +111,14 @@ pub fn inherited_environment(
 fn is_inherited(name: &OsStr) -> bool {
     let ours = |known: &&str| name == OsStr::new(known);
     !DAEMON_VARIABLES.iter().any(ours) && !OUTER_TERMINAL_VARIABLES.iter().any(ours)
+}
+
+/// Whether a command gets a variable of this name from the environment that it starts from.
+pub fn is_handed_on(name: &OsStr) -> bool {
+    let is_preset = PRESET_VARIABLES
+        .iter()
+        .any(|(preset, _)| name == OsStr::new(preset));
+    is_inherited(name) && !is_preset
 }
 
 /// A command's environment: inherited variables, presets, those of the policy, and over all those of
