@@ -135,7 +135,7 @@ pub struct ApprovalInfo {
     pub reason: Option<String>,
     /// When it was asked, in milliseconds since the Unix epoch.
     pub asked_at_ms: i64,
-    /// When it is denied without an answer, or, once approved, when the approval lapses.
+    /// When it is denied without an answer; once answered, when the approval or the denial is over.
     pub expires_at_ms: i64,
     /// Who answered; absent: no person.
     pub answered_by: Option<Owner>,

@@ -1,6 +1,8 @@
 //! What a person has refused does not run, whatever an agent says.
 
-use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
+
+use serde_json::{Map, Value, json};
 use termd_test_support::{McpClient, Pty, RawClient, TestDaemon};
 
 use crate::Attack;
@@ -27,6 +29,31 @@ pub(crate) const ATTACKS: &[Attack] = &[
         prompt_after_a_denial,
     ),
     ("consent_refused_at_a_prompt_holds", no_at_a_prompt),
+    (
+        "consent_denied_outlives_the_server",
+        denied_by_an_earlier_server,
+    ),
+    ("consent_denied_is_lifted_by_a_person_alone", lifted_denial),
+    (
+        "consent_of_the_model_is_none_after_a_persons_answer",
+        confirmed_after_an_answer,
+    ),
+    (
+        "consent_of_the_model_is_none_after_a_watcher_has_left",
+        confirmed_after_a_watch,
+    ),
+    (
+        "consent_is_for_the_directory_and_not_its_name",
+        link_after_consent,
+    ),
+    (
+        "consent_is_for_the_environment_that_a_front_hands_on",
+        handed_on_environment,
+    ),
+    (
+        "consent_to_a_typed_line_is_for_what_is_set",
+        variables_after_consent,
+    ),
 ];
 
 const TERMCTL: &str = env!("CARGO_BIN_EXE_termctl");
@@ -283,4 +310,244 @@ fn no_at_a_prompt() {
     let output = run(&["--confirmed"]).output().unwrap();
     assert!(!output.status.success(), "{output:?}");
     assert!(victim.exists());
+}
+
+fn denied_by_an_earlier_server() {
+    let daemon = TestDaemon::configured("[policy.fronts.mcp]\nconfirmed = \"always\"\n");
+    let (victim, params) = victim(&daemon);
+    let mut confirmed = params.clone();
+    confirmed["confirmed"] = json!(true);
+    // More than a record shows, so that only a hash can tell it.
+    let long = json!({ "command": "rm", "args": ["-r", &victim, "x".repeat(5_000)] });
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    for params in [&params, &long] {
+        let id = question(&mut agent, params);
+        person.ok("approval.answer", &json!({ "id": id, "decision": "deny" }));
+    }
+    let waiting = json!({ "command": "rm", "args": ["-r", "/nowhere"] });
+    let lost = question(&mut agent, &waiting);
+    person.ok(
+        "approval.answer",
+        &json!({ "id": lost, "decision": "approve" }),
+    );
+    for replace in [TestDaemon::replace_server, TestDaemon::kill_server] {
+        replace(&daemon);
+        let mut agent = client(&daemon, "mcp", "another name");
+        for params in [&params, &confirmed, &long] {
+            agent
+                .err("session.create", params)
+                .assert_is(-32012, "rejected");
+        }
+        // An approval is not kept: it is asked for anew.
+        assert_ne!(question(&mut agent, &waiting), lost);
+    }
+    assert!(victim.exists());
+}
+
+fn lifted_denial() {
+    let daemon = TestDaemon::start();
+    let (victim, params) = victim(&daemon);
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let id = question(&mut agent, &params);
+    person.ok("approval.answer", &json!({ "id": id, "decision": "deny" }));
+    let approve = |way: &str| json!({ "id": id, "decision": "approve", "way": way });
+    for way in ["elicitation", "permission", "command", "prompt"] {
+        assert!(agent.request("approval.answer", &approve(way)).is_err());
+    }
+    // A prompt that was there before the denial.
+    for way in ["prompt", "notification"] {
+        let late = person.err("approval.answer", &approve(way));
+        assert_eq!(late.kind(), "approval_answered");
+    }
+    daemon.replace_server();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let refused = agent.err("session.create", &params);
+    refused.assert_is(-32012, "rejected");
+    let lift = format!("termctl approve {id}");
+    assert!(refused.message.contains(&lift), "{}", refused.message);
+    person.ok("approval.answer", &approve("command"));
+    let created = agent.ok("session.create", &params);
+    agent.ok(
+        "session.wait",
+        &json!({ "id": created["id"], "timeout_ms": 20_000 }),
+    );
+    assert!(!victim.exists());
+    // What was lifted is not denied under the next server.
+    daemon.kill_server();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    question(&mut agent, &params);
+}
+
+/// Another spelling of what a person has denied.
+fn respelled() -> Value {
+    json!({ "command": "bash", "args": ["-c", "rm -r ./nowhere"] })
+}
+
+fn confirmed_after_an_answer() {
+    for (front, way) in [
+        ("mcp", "elicitation"),
+        ("acp", "permission"),
+        ("cli", "command"),
+        ("cli", "prompt"),
+        ("cli", "notification"),
+    ] {
+        for decision in ["deny", "approve"] {
+            let daemon = TestDaemon::start();
+            let (_, params) = victim(&daemon);
+            let asking = if front == "cli" { "mcp" } else { front };
+            let mut agent = client(&daemon, asking, "an agent");
+            let id = question(&mut agent, &params);
+            let answer = json!({ "id": id, "decision": decision, "way": way });
+            if front == "cli" {
+                client(&daemon, "cli", "a person").ok("approval.answer", &answer);
+            } else {
+                agent.ok("approval.answer", &answer);
+            }
+            assert!(confirm(&mut agent, &respelled()).is_err(), "{front} {way}");
+            daemon.replace_server();
+            let mut agent = client(&daemon, asking, "an agent");
+            assert!(confirm(&mut agent, &respelled()).is_err(), "{front} {way}");
+        }
+    }
+}
+
+fn confirmed_after_a_watch() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut watch = client(&daemon, "cli", "a watch");
+    let listed = json!({ "after": 0, "wait_ms": 0 });
+    watch.ok("approval.list", &listed);
+    // `pkill -f 'approvals --watch'`
+    drop(watch);
+    assert!(confirm(&mut agent, &respelled()).is_err());
+    for replace in [TestDaemon::replace_server, TestDaemon::kill_server] {
+        replace(&daemon);
+        let mut agent = client(&daemon, "mcp", "an agent");
+        assert!(confirm(&mut agent, &respelled()).is_err());
+    }
+    // A watch that the next server has not heard of yet.
+    let mut watch = client(&daemon, "cli", "a watch");
+    watch.ok("approval.list", &listed);
+    daemon.kill_server();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    assert!(confirm(&mut agent, &respelled()).is_err());
+}
+
+fn link_after_consent() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let state = daemon.path("state");
+    let (first, second, link) = (state.join("a"), state.join("b"), state.join("link"));
+    for directory in [&first, &second] {
+        std::fs::create_dir_all(directory.join("sub/x")).unwrap();
+    }
+    for (cwd, at) in [
+        ("link", "."),
+        ("link/sub", "sub"),
+        ("link/sub/../sub", "sub"),
+    ] {
+        let _ = std::fs::remove_file(&link);
+        symlink(&first, &link).unwrap();
+        let params = json!({ "command": "rm", "args": ["-r", "x"], "cwd": state.join(cwd) });
+        let id = question(&mut agent, &params);
+        let real = first.join(at).canonicalize().unwrap();
+        let listed = person.ok("approval.wait", &json!({ "id": id, "timeout_ms": 0 }));
+        assert_eq!(listed["cwd"], json!(real));
+        let approve = json!({ "id": id, "decision": "approve" });
+        person.ok("approval.answer", &approve);
+        std::fs::remove_file(&link).unwrap();
+        symlink(&second, &link).unwrap();
+        assert_ne!(question(&mut agent, &params), id, "{cwd}");
+        // What was approved runs where it was approved, by whatever name.
+        let mut direct = params.clone();
+        direct["cwd"] = json!(real);
+        std::fs::create_dir_all(real.join("x")).unwrap();
+        let created = agent.ok("session.create", &direct);
+        assert_eq!(created["cwd"], json!(real), "{created}");
+    }
+    assert!(second.join("sub/x").exists());
+    let records = person.audit_records(&json!({ "action": "terminal.create" }));
+    let is_resolved = |record: &Value| {
+        let cwd = record["detail"]["cwd"].as_str().unwrap_or_default();
+        !cwd.contains("link")
+    };
+    assert!(records.iter().all(is_resolved), "{records:#?}");
+}
+
+fn handed_on_environment() {
+    let daemon = TestDaemon::start();
+    for front in ["mcp", "acp"] {
+        let mut agent = client(&daemon, front, "an agent");
+        let mut person = client(&daemon, "cli", "a person");
+        let with = |command: &str, argument: &str, pairs: &[(&str, &str)]| {
+            let mut base_env: Map<String, Value> = std::env::vars()
+                .map(|(name, value)| (name, value.into()))
+                .collect();
+            for (name, value) in pairs {
+                base_env.insert((*name).to_owned(), (*value).into());
+            }
+            json!({ "command": command, "args": ["-c", argument], "base_env": base_env })
+        };
+        // What makes programs run others is judged as if the call had set it.
+        for variable in ["BASH_ENV", "GIT_SSH_COMMAND", "LD_PRELOAD"] {
+            question(&mut agent, &with("bash", ":", &[(variable, "./frob")]));
+        }
+        let line = "rm -r \"$WHERE\"";
+        let params = with(
+            "bash",
+            line,
+            &[("WHERE", "one"), ("PWD", "/a"), ("SHLVL", "1")],
+        );
+        let id = question(&mut agent, &params);
+        person.ok(
+            "approval.answer",
+            &json!({ "id": id, "decision": "approve" }),
+        );
+        let other = with("bash", line, &[("WHERE", "two")]);
+        assert_ne!(question(&mut agent, &other), id);
+        // A shell's own variables make no difference.
+        let again = with(
+            "bash",
+            line,
+            &[("WHERE", "one"), ("PWD", "/b"), ("SHLVL", "2")],
+        );
+        agent.ok("session.create", &again);
+    }
+}
+
+fn variables_after_consent() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    for (before, line, after) in [
+        ("x=one", "rm -r \"$x\"", "x=two"),
+        ("f() { echo one; }", "rm -r \"$(f)\"", "f() { echo two; }"),
+        ("alias d='echo'", "d && rm -r one", "alias d='cd /;'"),
+        ("set -- one", "rm -r \"$1\"", "set -- two"),
+        ("a=(one)", "rm -r \"${a[@]}\"", "a+=(two)"),
+    ] {
+        let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
+        let terminal = agent.create_terminal(&params);
+        agent.wait_for_text(&terminal, "$");
+        let send = |text: &str| json!({ "id": terminal, "text": format!("{text}\r") });
+        agent.ok("session.send", &send(before));
+        let asked = agent.err("session.send", &send(line));
+        let id = asked.data["approval"].as_str().unwrap().to_owned();
+        person.ok(
+            "approval.answer",
+            &json!({ "id": id, "decision": "approve" }),
+        );
+        agent.ok("session.send", &send(after));
+        let again = agent.err("session.send", &send(line));
+        again.assert_is_in(line, -32011, "confirmation_required");
+        assert_ne!(again.data["approval"], json!(id), "{line}");
+        // As it was, it is what was approved.
+        agent.ok("session.send", &send(before));
+        agent.ok("session.send", &send(line));
+        agent.ok("session.close", &json!({ "id": terminal }));
+    }
 }

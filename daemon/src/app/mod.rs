@@ -85,7 +85,8 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         events,
     } = KeeperClient::connect(inherited.control).await?;
     let redactor = in_force.file.config.redactor()?;
-    let redactor = redactor.with_key(redaction_key(&paths.state_dir)?);
+    let key = redaction_key(&paths.state_dir)?;
+    let redactor = redactor.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
     let in_force = record_change(in_force, &store).await?;
     if let Some(fault) = &in_force.fault {
@@ -113,6 +114,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         shell,
         store: store.clone(),
         keeper: keeper.clone(),
+        key,
     });
     let adopted = inventory.len();
     startup.run(inventory).await?;

@@ -25,6 +25,7 @@ use crate::terminal::input::input_audit::InputLog;
 use crate::terminal::output::backlog::Backlog;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_policy::Policy;
+use termd_policy::secrets::redact::RedactionKey;
 
 /// Events that a subscriber may be behind before it gets a lag event.
 const EVENT_QUEUE: usize = 1_024;
@@ -40,6 +41,8 @@ pub(super) struct ServicesOptions<'a> {
     pub(super) shell: Option<ShellFiles>,
     pub(super) store: Store,
     pub(super) keeper: KeeperClient,
+    /// The key of the hashes that stand in records for what was asked.
+    pub(super) key: RedactionKey,
 }
 
 /// What most services need.
@@ -80,9 +83,13 @@ pub(super) struct GateServices {
 }
 
 impl GateServices {
-    fn new(base: &Base, policy: Arc<Policy>, approved: ApprovedPlace, config: &Config) -> Self {
+    fn new(
+        base: &Base,
+        policy: Arc<Policy>,
+        approved: ApprovedPlace,
+        approvals: Approvals,
+    ) -> Self {
         let policy = Arc::new(PolicyInForce::new(policy));
-        let approvals = Approvals::new(config.approval_timeout());
         let rules = ApprovedRules::new(approved, Arc::clone(&policy), base.audit.clone());
         let rules = Arc::new(rules);
         let gate = Gate::new(
@@ -172,8 +179,11 @@ impl Startup {
     /// Takes over the terminals that there are, and starts what runs beside them.
     pub(super) async fn run(self, inventory: Vec<InventoryTerminal>) -> Result<(), TerminalError> {
         self.disk.start().await;
+        self.approver.restore().await?;
         self.adopter.adopt(inventory).await?;
         tokio::spawn(self.idle_timer.run());
+        let approver = Arc::clone(&self.approver);
+        tokio::spawn(async move { approver.record_watches().await });
         tokio::spawn(async move { self.approver.record_expired().await });
         Ok(())
     }
@@ -185,7 +195,8 @@ impl Services {
         let (config, paths) = (options.config, options.paths);
         let base = Base::new(options.store, options.keeper, config.limits.running());
         let approved_file = options.approved.file.clone();
-        let gate = GateServices::new(&base, options.policy, options.approved, config);
+        let approvals = Approvals::new(config.approval_timeout(), options.key);
+        let gate = GateServices::new(&base, options.policy, options.approved, approvals);
         let ending = EndingServices::new(&base, config.kill_grace());
         let sandboxes = Sandboxes::new(&paths.state_dir, config_dir(paths));
         let disk = Arc::new(Disk::new(

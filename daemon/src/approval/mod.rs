@@ -4,14 +4,16 @@
 //!
 //! **Promises:** a question is answered once. An approval is used once, by the caller that asked, for
 //! the command, environment, directory and terminal of the question. A denial holds for ten minutes,
-//! whatever the caller says. Questions are in memory: a server that takes over asks again.
+//! whatever the caller says, and under the next server, which reads it from the audit. Everything else
+//! is in memory: a server that takes over asks again.
 
 mod people;
 mod question_table;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant as ClockInstant};
 
+use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
@@ -19,12 +21,14 @@ use termd_proto::terminal::Owner;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::clock::Moment;
+use crate::clock::{Moment, now_ms};
 use people::People;
 use question_table::QuestionTable;
 
 pub use people::{PersonInReach, Reach};
-pub use question_table::{Always, Doubt, NotAnswered, Standing, Subject};
+pub use question_table::{
+    Always, Doubt, NotAnswered, PastDenial, Standing, Subject, SubjectHashes,
+};
 
 /// The questions of this server. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -36,18 +40,19 @@ pub struct Approvals {
 struct Inner {
     /// Locked for a look and a change, never across a wait.
     table: Mutex<QuestionTable>,
-    /// Counts changes.
+    /// Counts changes. Each server begins elsewhere, so that who waits for a change sees another one.
     changes: watch::Sender<u64>,
     people: Arc<People>,
 }
 
 impl Approvals {
-    /// No questions yet. Each waits `answer_within` for an answer.
-    pub fn new(answer_within: Duration) -> Self {
+    /// No questions yet. Each waits `answer_within` for an answer. The key is that of the subjects'
+    /// hashes.
+    pub fn new(answer_within: Duration, key: RedactionKey) -> Self {
         Self {
             inner: Arc::new(Inner {
-                table: Mutex::new(QuestionTable::new(answer_within)),
-                changes: watch::Sender::new(0),
+                table: Mutex::new(QuestionTable::new(answer_within, key)),
+                changes: watch::Sender::new(u64::try_from(now_ms()).unwrap_or(0)),
                 people: Arc::default(),
             }),
         }
@@ -75,14 +80,46 @@ impl Approvals {
         self.inner.people.join(reach)
     }
 
-    /// Whether somebody watches the questions, or has answered one in the last ten minutes.
+    /// Whether somebody watches the questions, or has watched or answered in the last ten minutes.
     pub fn is_watched(&self) -> bool {
-        self.inner.people.has(Reach::Watch) || self.table().has_answers()
+        let (people, now) = (&self.inner.people, ClockInstant::now());
+        people.has(Reach::Watch, now) || people.has_answered(now)
     }
 
-    /// Whether a front is connected that asks its own person.
+    /// Whether a front that asks its own person is connected, or was in the last ten minutes.
     pub fn has_asking_front(&self) -> bool {
-        self.inner.people.has(Reach::Front)
+        self.inner.people.has(Reach::Front, ClockInstant::now())
+    }
+
+    /// Whether a connection watches the questions, and each change of that.
+    pub fn watched(&self) -> watch::Receiver<bool> {
+        self.inner.people.watched()
+    }
+
+    /// Takes over what holds of an earlier server: its denials, when a person has last answered and
+    /// when the last one has ceased to watch, both as times ago.
+    pub fn restore(
+        &self,
+        denials: Vec<PastDenial>,
+        answered: Option<Duration>,
+        watched: Option<Duration>,
+    ) {
+        let at = |ago| {
+            let now = ClockInstant::now();
+            now.checked_sub(ago).unwrap_or(now)
+        };
+        let people = &self.inner.people;
+        if let Some(ago) = answered {
+            people.note_answer(at(ago));
+        }
+        if let Some(ago) = watched {
+            people.note_left(Reach::Watch, at(ago));
+        }
+        self.change(|table, now| {
+            for denial in denials {
+                table.restore(denial, now);
+            }
+        });
     }
 
     /// Takes an answer. The first answer holds.
@@ -92,7 +129,21 @@ impl Approvals {
         decision: Decision,
         by: (&Owner, AnswerWay),
     ) -> Result<ApprovalInfo, NotAnswered> {
-        self.change(|table, now| table.answer(id, decision, by, now))
+        let answered = self.change(|table, now| table.answer(id, decision, by, now));
+        if answered.is_ok() {
+            self.inner.people.note_answer(ClockInstant::now());
+        }
+        answered
+    }
+
+    /// Whether a question takes this answer.
+    pub fn takes_answer(info: &ApprovalInfo, decision: Decision, by: (&Owner, AnswerWay)) -> bool {
+        question_table::takes_answer(info, decision, by.0, by.1)
+    }
+
+    /// The hashes of what a question is about.
+    pub fn hashes_of(&self, id: &ApprovalId) -> Option<SubjectHashes> {
+        self.table().hashes_of(id).cloned()
     }
 
     /// The rule that would let a question's command run for always; `None` where it may run only once.

@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::TerminalId;
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
@@ -45,23 +47,41 @@ pub struct Subject {
     pub command: String,
     /// SHA-256, in hexadecimal, of the variables that the request sets; `None`: it sets none.
     pub env_sha256: Option<String>,
+    /// SHA-256, in hexadecimal, of what the lines before a typed one have set in its shell; `None`:
+    /// nothing.
+    pub state_sha256: Option<String>,
 }
 
 impl Subject {
-    /// Whether a denial of this holds for the other subject. An agent that calls itself by another
-    /// name, or comes through another front, asks for the same thing.
-    fn is_denied_with(&self, other: &Self) -> bool {
-        let act = |subject: &Self| {
-            (
-                subject.terminal.clone(),
-                subject.program.clone(),
-                subject.cwd.clone(),
-                subject.command.clone(),
-                subject.env_sha256.clone(),
-            )
-        };
-        self == other || (self.agent.is_some() && other.agent.is_some() && act(self) == act(other))
+    /// The hashes of this subject.
+    fn hashes(&self, key: &RedactionKey) -> SubjectHashes {
+        let is_agents = self.agent.is_some();
+        let act = json!([
+            is_agents,
+            self.uid,
+            self.terminal,
+            self.program,
+            self.cwd,
+            self.command
+        ]);
+        let caller = json!([self.front, self.client, self.session, self.agent]);
+        let whole = json!([act, caller, self.env_sha256, self.state_sha256]);
+        SubjectHashes {
+            act: key.sha256(&act.to_string()),
+            whole: key.sha256(&whole.to_string()),
+        }
     }
+}
+
+/// A subject as a record can hold it: two keyed hashes, of which nobody learns the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectHashes {
+    /// Of what would be done, and whether an agent or a person does it. A denial is of that: an agent
+    /// that calls itself by another name, comes through another front or sets a variable more asks
+    /// for the same thing.
+    pub act: String,
+    /// Of everything. An approval is for that.
+    pub whole: String,
 }
 
 /// What the gate says of a command.
@@ -110,7 +130,7 @@ pub enum NotAnswered {
 
 #[derive(Debug)]
 struct Question {
-    subject: Subject,
+    subject: SubjectHashes,
     info: ApprovalInfo,
     /// The rule that lets the command run for always.
     rule: Option<String>,
@@ -124,13 +144,31 @@ pub(super) struct QuestionTable {
     questions: VecDeque<Question>,
     /// How long a question waits for an answer.
     answer_within: Duration,
+    /// The key of the subjects' hashes.
+    key: RedactionKey,
 }
 
 impl QuestionTable {
-    pub(super) fn new(answer_within: Duration) -> Self {
+    pub(super) fn new(answer_within: Duration, key: RedactionKey) -> Self {
         Self {
             questions: VecDeque::new(),
             answer_within,
+            key,
+        }
+    }
+
+    /// Takes a denial over from an earlier server, if there is place.
+    pub(super) fn restore(&mut self, denial: PastDenial, now: Moment) {
+        let age = now.ms.saturating_sub(denial.denied_at_ms);
+        let age = Duration::from_millis(u64::try_from(age).unwrap_or(0));
+        let rest = KEPT_FOR.saturating_sub(age);
+        if rest > Duration::ZERO && self.questions.len() < MAX_QUESTIONS {
+            self.questions.push_back(Question {
+                subject: denial.subject,
+                info: denial.info,
+                rule: None,
+                until: now.at + rest,
+            });
         }
     }
 
@@ -143,10 +181,11 @@ impl QuestionTable {
         id: ApprovalId,
         now: Moment,
     ) -> Standing {
-        if let Some(denial) = self.denial_of(&subject) {
+        let hashes = subject.hashes(&self.key);
+        if let Some(denial) = self.denial_of(&hashes) {
             return Standing::Denied(denial);
         }
-        if let Some(question) = self.open_question(&subject) {
+        if let Some(question) = self.open_question(&hashes) {
             if question.info.state == ApprovalState::Approved {
                 question.end(ApprovalState::Used, now);
                 return Standing::Granted(question.info.clone());
@@ -184,7 +223,7 @@ impl QuestionTable {
             rule_at: None,
         };
         self.questions.push_back(Question {
-            subject,
+            subject: hashes,
             info: info.clone(),
             rule,
             until: now.at + self.answer_within,
@@ -200,10 +239,11 @@ impl QuestionTable {
         by: &Owner,
         now: Moment,
     ) -> Result<(), Box<ApprovalInfo>> {
-        if let Some(denial) = self.denial_of(subject) {
+        let subject = subject.hashes(&self.key);
+        if let Some(denial) = self.denial_of(&subject) {
             return Err(Box::new(denial));
         }
-        if let Some(question) = self.open_question(subject) {
+        if let Some(question) = self.open_question(&subject) {
             if question.info.state == ApprovalState::Pending {
                 question.answered(by, None, now);
             }
@@ -213,29 +253,20 @@ impl QuestionTable {
     }
 
     /// The denial that holds for a subject.
-    fn denial_of(&self, subject: &Subject) -> Option<ApprovalInfo> {
+    fn denial_of(&self, subject: &SubjectHashes) -> Option<ApprovalInfo> {
         let mut denials = self.questions.iter().rev().filter(|question| {
-            question.info.state == ApprovalState::Denied && question.subject.is_denied_with(subject)
+            question.info.state == ApprovalState::Denied && question.subject.act == subject.act
         });
         denials.next().map(|question| question.info.clone())
     }
 
     /// The question about a subject that waits, or is approved.
-    fn open_question(&mut self, subject: &Subject) -> Option<&mut Question> {
+    fn open_question(&mut self, subject: &SubjectHashes) -> Option<&mut Question> {
         let mut questions = self.questions.iter_mut().rev();
-        questions.find(|question| question.subject == *subject && !question.is_over())
+        questions.find(|question| question.subject.whole == subject.whole && !question.is_over())
     }
 
-    /// Whether a person has answered a question a short while ago.
-    pub(super) fn has_answers(&self) -> bool {
-        let mut infos = self.questions.iter().map(|question| &question.info);
-        infos.any(|info| {
-            let by = info.answered_by.as_ref();
-            by.is_some_and(|by| by.agent().is_none())
-        })
-    }
-
-    /// Takes an answer. The first answer holds.
+    /// Takes an answer. The first answer holds; of a denied question, see [`takes_answer`].
     pub(super) fn answer(
         &mut self,
         id: &ApprovalId,
@@ -248,7 +279,7 @@ impl QuestionTable {
             .iter_mut()
             .find(|question| question.info.id == *id)
             .ok_or(NotAnswered::NotFound)?;
-        if question.info.state != ApprovalState::Pending {
+        if !takes_answer(&question.info, decision, by, way) {
             return Err(NotAnswered::Over(Box::new(question.info.clone())));
         }
         question.answered(by, Some(way), now);
@@ -258,7 +289,10 @@ impl QuestionTable {
                 question.until = now.at + USE_WITHIN;
                 question.info.expires_at_ms = later(now.ms, USE_WITHIN);
             }
-            Decision::Deny => question.end(ApprovalState::Denied, now),
+            Decision::Deny => {
+                question.end(ApprovalState::Denied, now);
+                question.info.expires_at_ms = later(now.ms, KEPT_FOR);
+            }
         }
         Ok(question.info.clone())
     }
@@ -282,6 +316,13 @@ impl QuestionTable {
     /// When [`expire`](Self::expire) has something to do next.
     pub(super) fn next_expiry(&self) -> Option<Instant> {
         self.questions.iter().map(|question| question.until).min()
+    }
+
+    /// The hashes of a question's subject.
+    pub(super) fn hashes_of(&self, id: &ApprovalId) -> Option<&SubjectHashes> {
+        let mut questions = self.questions.iter();
+        let question = questions.find(|question| question.info.id == *id)?;
+        Some(&question.subject)
     }
 
     /// The rule that would let a question's command run for always.
@@ -312,6 +353,34 @@ impl QuestionTable {
     pub(super) fn list(&self) -> Vec<ApprovalInfo> {
         let questions = self.questions.iter();
         questions.map(|question| question.info.clone()).collect()
+    }
+}
+
+/// A denial of an earlier server.
+#[derive(Debug)]
+pub struct PastDenial {
+    /// What was denied.
+    pub subject: SubjectHashes,
+    /// The question, as far as its record tells.
+    pub info: ApprovalInfo,
+    /// When, in milliseconds since the Unix epoch.
+    pub denied_at_ms: i64,
+}
+
+/// Whether a question takes this answer: it waits, or a person lifts a denial by `termctl approve`. A
+/// prompt that was shown before the denial lifts nothing.
+pub(super) fn takes_answer(
+    info: &ApprovalInfo,
+    decision: Decision,
+    by: &Owner,
+    way: AnswerWay,
+) -> bool {
+    match info.state {
+        ApprovalState::Pending => true,
+        ApprovalState::Denied => {
+            decision != Decision::Deny && way == AnswerWay::Command && by.agent().is_none()
+        }
+        ApprovalState::Approved | ApprovalState::Used | ApprovalState::Expired => false,
     }
 }
 

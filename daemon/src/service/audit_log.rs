@@ -19,6 +19,11 @@ impl AuditLog {
         Self { store }
     }
 
+    /// Where the records are.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Writes a record. Resolves when the record is on the disk; what it tells of is done only then.
     pub(crate) async fn record(
         &self,

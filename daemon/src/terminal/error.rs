@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::file_error::FileError;
 use super::invalid_param::InvalidParam;
 use super::lifecycle::idle_timeout::IdleTimeout;
+use crate::clock::utc;
 use crate::config::ApprovedError;
 use crate::keeper_client::KeeperError;
 use crate::scope::ScopeLimit;
@@ -39,10 +40,16 @@ impl Refusal {
             .as_ref()
             .and_then(|approval| approval.answered_by.as_ref());
         let by = by.and_then(|by| by.client.as_deref()).unwrap_or("somebody");
-        format!(
-            "this was rejected through {by} ({}); do not try it another way",
-            self.reason()
-        )
+        let rejected = format!("this was rejected through {by} ({})", self.reason());
+        match &self.approval {
+            Some(denial) => format!(
+                "{rejected}, and is refused until {}, with `confirmed`, too; do not try it another \
+                 way. Only a person can lift that, by `termctl approve {}`",
+                utc(denial.expires_at_ms),
+                denial.id
+            ),
+            None => format!("{rejected}; do not try it another way"),
+        }
     }
 
     fn reason(&self) -> &str {

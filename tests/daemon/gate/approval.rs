@@ -99,7 +99,7 @@ fn a_denial_is_told_and_the_second_answer_is_too_late() {
     assert!(error.message.contains("a person"), "{error:?}");
     let late = person.err(
         "approval.answer",
-        &json!({ "id": id, "decision": "approve" }),
+        &json!({ "id": id, "decision": "approve", "way": "prompt" }),
     );
     assert_eq!(late.kind(), "approval_answered");
     assert_eq!(late.data["state"], "denied");

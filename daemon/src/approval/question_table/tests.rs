@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
 use super::{
-    Always, Doubt, MAX_QUESTIONS, NotAnswered, QuestionTable, Standing, Subject, USE_WITHIN,
+    Always, Doubt, MAX_QUESTIONS, NotAnswered, PastDenial, QuestionTable, Standing, Subject,
+    USE_WITHIN,
 };
 use crate::clock::Moment;
 
@@ -38,6 +40,7 @@ fn subject(command: &str) -> Subject {
         cwd: "/project".to_owned(),
         command: command.to_owned(),
         env_sha256: None,
+        state_sha256: None,
     }
 }
 
@@ -51,7 +54,7 @@ struct Story {
 impl Story {
     fn begin() -> Self {
         Self {
-            table: QuestionTable::new(ANSWER_WITHIN),
+            table: QuestionTable::new(ANSWER_WITHIN, RedactionKey::default()),
             start: Instant::now(),
             now: Duration::ZERO,
             ids: 0,
@@ -87,14 +90,21 @@ impl Story {
     }
 
     fn answer(&mut self, id: &ApprovalId, decision: Decision) -> Result<(), NotAnswered> {
+        self.answer_by(id, decision, AnswerWay::Command)
+    }
+
+    fn answer_by(
+        &mut self,
+        id: &ApprovalId,
+        decision: Decision,
+        way: AnswerWay,
+    ) -> Result<(), NotAnswered> {
         let now = self.moment();
         let by = Owner {
             front: Front::Cli,
             ..owner("a person")
         };
-        let answered = self
-            .table
-            .answer(id, decision, (&by, AnswerWay::Command), now);
+        let answered = self.table.answer(id, decision, (&by, way), now);
         answered.map(|_| ())
     }
 
@@ -144,6 +154,10 @@ fn an_approval_is_used_once_and_only_for_what_was_asked() {
             env_sha256: Some("00".to_owned()),
             ..subject("rm -r a")
         },
+        Subject {
+            state_sha256: Some("00".to_owned()),
+            ..subject("rm -r a")
+        },
         subject("rm -r a "),
         subject("rm -r /"),
     ];
@@ -169,16 +183,67 @@ fn the_first_answer_holds() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));
     story.answer(&id, Decision::Deny).unwrap();
-    assert!(matches!(
-        story.answer(&id, Decision::Approve),
-        Err(NotAnswered::Over(info)) if info.state == ApprovalState::Denied
-    ));
+    for (decision, way) in [
+        (Decision::Approve, AnswerWay::Prompt),
+        (Decision::Always, AnswerWay::Notification),
+        (Decision::Approve, AnswerWay::Elicitation),
+        (Decision::Deny, AnswerWay::Command),
+    ] {
+        assert!(matches!(
+            story.answer_by(&id, decision, way),
+            Err(NotAnswered::Over(info)) if info.state == ApprovalState::Denied
+        ));
+    }
     assert!(matches!(story.ask(subject("x")), Standing::Denied(_)));
     let nobody = ApprovalId::from_random(9_999);
     assert_eq!(
         story.answer(&nobody, Decision::Approve),
         Err(NotAnswered::NotFound)
     );
+}
+
+#[test]
+fn a_person_lifts_a_denial_by_a_command() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    story.answer(&id, Decision::Deny).unwrap();
+    let (agents, now) = (owner("an agent"), story.moment());
+    let by_agent = (&agents, AnswerWay::Command);
+    let refused = story.table.answer(&id, Decision::Approve, by_agent, now);
+    assert!(matches!(refused, Err(NotAnswered::Over(_))));
+    story.answer(&id, Decision::Approve).unwrap();
+    assert!(matches!(story.ask(subject("x")), Standing::Granted(_)));
+    assert!(matches!(story.ask(subject("x")), Standing::Asked(_)));
+}
+
+#[test]
+fn a_denial_of_an_earlier_server_holds_for_the_rest_of_its_time() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    let subject_of = story.table.hashes_of(&id).unwrap().clone();
+    story.answer(&id, Decision::Deny).unwrap();
+    let info = story.table.get(&id).unwrap().clone();
+    let mut next = Story::begin();
+    next.now = Duration::from_mins(4);
+    let now = next.moment();
+    let denial = |denied_at_ms| PastDenial {
+        subject: subject_of.clone(),
+        info: info.clone(),
+        denied_at_ms,
+    };
+    next.table.restore(denial(-360_000), now);
+    assert_eq!(next.table.list().len(), 0, "ten minutes are over");
+    next.table.restore(denial(0), now);
+    let renamed = Subject {
+        client: Some("another agent".to_owned()),
+        env_sha256: Some("00".to_owned()),
+        ..subject("x")
+    };
+    assert!(matches!(next.ask(renamed), Standing::Denied(_)));
+    next.pass(Duration::from_secs(359));
+    assert!(matches!(next.ask(subject("x")), Standing::Denied(_)));
+    next.pass(Duration::from_secs(1));
+    assert!(matches!(next.ask(subject("x")), Standing::Asked(_)));
 }
 
 #[test]
@@ -249,6 +314,14 @@ fn a_denial_holds_under_another_name_and_front_of_an_agent() {
             session: Some("another".to_owned()),
             ..subject("x")
         },
+        Subject {
+            env_sha256: Some("00".to_owned()),
+            ..subject("x")
+        },
+        Subject {
+            state_sha256: Some("00".to_owned()),
+            ..subject("x")
+        },
     ];
     for other in others {
         let now = story.moment();
@@ -276,7 +349,6 @@ fn the_front_that_asked_may_answer_by_confirming() {
         story.table.get(&id).map(|info| info.state),
         Some(ApprovalState::Used)
     );
-    assert!(!story.table.has_answers(), "no person has answered");
     assert!(matches!(
         story.answer(&id, Decision::Deny),
         Err(NotAnswered::Over(_))

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, Decision};
 use termd_proto::terminal::{Front, Owner};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::approved_rules::ApprovedRules;
-use crate::approval::{Approvals, NotAnswered};
+use super::past_answers::{PastAnswers, WATCHED};
+use crate::approval::{Approvals, NotAnswered, SubjectHashes};
 use crate::config::Draft;
 use crate::service::audit_log::AuditLog;
 use crate::store::{AuditAction, AuditOutcome, own_actor};
@@ -51,6 +52,18 @@ impl Approver {
         }
     }
 
+    /// Takes over what the audit tells of earlier servers: a denial holds on, and a person who was
+    /// there a short while ago is still in reach.
+    pub(crate) async fn restore(&self) -> Result<(), TerminalError> {
+        let past = PastAnswers::read(self.audit.store()).await?;
+        self.approvals
+            .restore(past.denials, past.answered, past.watched);
+        if past.is_watch_open {
+            self.record_watch(false).await;
+        }
+        Ok(())
+    }
+
     /// Takes an answer to a question. The answer is recorded first.
     pub(crate) async fn answer(
         &self,
@@ -59,9 +72,12 @@ impl Approver {
         answerer: &Answerer,
     ) -> Result<ApprovalInfo, TerminalError> {
         let by = &answerer.owner;
+        // Before the look: a record of an approval is written only where it then counts, because the
+        // next server takes it for that.
+        let _turn = self.turn.lock().await;
         let info = self.approvals.get(id);
         let info = info.ok_or_else(|| TerminalError::NoQuestion(id.clone()))?;
-        if info.state != ApprovalState::Pending {
+        if !Approvals::takes_answer(&info, decision, (by, answerer.way)) {
             return Err(TerminalError::QuestionOver(Box::new(info)));
         }
         if let Err(refusal) = check_answerer(answerer, decision, &info) {
@@ -74,7 +90,6 @@ impl Approver {
             self.record(outcome, &info, answerer).await?;
             return Err(refusal);
         }
-        let _turn = self.turn.lock().await;
         let rule = self.approvals.rule_of(&info.id);
         let draft = match decision {
             Decision::Always => self.draft(rule.clone(), &info, by).await?,
@@ -89,7 +104,7 @@ impl Approver {
         match self.approvals.answer(id, decision, (by, answerer.way)) {
             Ok(info) => Ok(self.enforce(draft, rule.as_deref(), info, by).await),
             Err(error) => {
-                // Another answer came first while this one was being recorded.
+                // The question's time was over while this answer was being recorded.
                 self.record(AuditOutcome::TooLate, &info, answerer).await?;
                 Err(match error {
                     NotAnswered::NotFound => TerminalError::NoQuestion(id.clone()),
@@ -151,13 +166,41 @@ impl Approver {
         }
     }
 
+    /// Records, until the daemon stops, since when questions are watched and since when not.
+    pub(crate) async fn record_watches(&self) {
+        let mut watched = self.approvals.watched();
+        loop {
+            tokio::select! {
+                () = self.stopping.cancelled() => return,
+                changed = watched.changed() => if changed.is_err() { return },
+            }
+            let is_watched = *watched.borrow_and_update();
+            self.record_watch(is_watched).await;
+        }
+    }
+
+    async fn record_watch(&self, is_watched: bool) {
+        let (action, by) = (AuditAction::ApprovalWatch, own_actor());
+        let detail = Map::from_iter([(WATCHED.to_owned(), Value::from(is_watched))]);
+        let recorded = self
+            .audit
+            .record(action, AuditOutcome::Ok, &by, None, detail);
+        if let Err(error) = recorded.await {
+            tracing::warn!(%error, "it is not recorded who watches the questions");
+        }
+    }
+
     async fn record(
         &self,
         outcome: AuditOutcome,
         info: &ApprovalInfo,
         by: &Answerer,
     ) -> Result<(), TerminalError> {
-        let way = ("way".to_owned(), Value::from(by.way.as_str()));
+        let way = match (by.way, &outcome) {
+            (AnswerWay::Command, AuditOutcome::Denied) => "termctl deny",
+            (way, _) => way.as_str(),
+        };
+        let way = ("way".to_owned(), Value::from(way));
         self.record_by(&by.owner, outcome, info, Map::from_iter([way]))
             .await
     }
@@ -176,6 +219,16 @@ impl Approver {
             ("cwd".to_owned(), text(&info.cwd)),
             ("asked_by".to_owned(), json!(info.asked_by)),
         ]);
+        if let Some(program) = &info.program {
+            detail.insert("program".to_owned(), text(program));
+        }
+        if let Some(reason) = &info.reason {
+            detail.insert("reason".to_owned(), text(reason));
+        }
+        if let Some(SubjectHashes { act, whole }) = self.approvals.hashes_of(&info.id) {
+            detail.insert("act".to_owned(), text(&act));
+            detail.insert("subject".to_owned(), text(&whole));
+        }
         let (action, terminal) = (AuditAction::ApprovalAnswer, info.terminal.as_ref());
         self.audit
             .record(action, outcome, by, terminal, detail)

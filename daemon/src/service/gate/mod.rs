@@ -4,6 +4,7 @@ mod approved_rules;
 mod approver;
 mod asker;
 mod explainer;
+mod past_answers;
 mod policy_in_force;
 mod ruling;
 mod terminal_use;
@@ -189,6 +190,7 @@ impl Gate {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
+                    state_sha256: line.state_sha256(),
                     ..subject(typist.actor, &cwd, &line.text)
                 };
                 let always = || Always::No(only_once.to_string());
@@ -280,6 +282,7 @@ impl Gate {
             judgement,
             command,
             consent,
+            claimed: asker.confirmed,
         }
     }
 
@@ -346,6 +349,7 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         cwd: cwd.to_owned(),
         command: command.to_owned(),
         env_sha256: None,
+        state_sha256: None,
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Ruling {
     pub(super) consent: Consent,
     /// Whether only a person can agree, and the caller's `confirmed` would not count.
     pub(super) needs_person: bool,
+    /// Whether the caller says that a person has agreed.
+    pub(super) claimed: bool,
 }
 
 /// Who has agreed.
@@ -93,6 +95,9 @@ impl Ruling {
         }
         if !self.is_plain() {
             detail.insert("confirmed".to_owned(), self.consent.is_given().into());
+        }
+        if self.claimed && !self.consent.is_given() && !self.is_plain() {
+            detail.insert("claimed".to_owned(), true.into());
         }
         if let Some(agreed_by) = self.consent.agreed_by() {
             detail.insert("agreed_by".to_owned(), agreed_by.into());

@@ -46,7 +46,13 @@ impl Gate {
             approved: None,
             needs_person: true,
         };
-        let command = format!("use the terminal {}", terminal.id());
+        let label = terminal.record.label.as_ref();
+        let label = label.map(|label| format!(" (`{label}`)"));
+        let command = format!(
+            "use the terminal {}{} until it closes: type into it, resize it, signal it and close it",
+            terminal.id(),
+            label.unwrap_or_default()
+        );
         let subject = Subject {
             terminal: Some(terminal.id().clone()),
             ..subject(asker.owner, &terminal.record.cwd, &command)

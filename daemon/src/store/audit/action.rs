@@ -6,6 +6,8 @@
 pub enum AuditAction {
     /// A person answered a question of the gate, or no person did in time.
     ApprovalAnswer,
+    /// The first person has begun to watch the questions of the gate, or the last one has ceased to.
+    ApprovalWatch,
     /// Retention dropped the oldest records.
     AuditPruned,
     /// Records can be written again after the disk was full.
@@ -60,6 +62,7 @@ impl AuditAction {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ApprovalAnswer => "approval.answer",
+            Self::ApprovalWatch => "approval.watch",
             Self::AuditPruned => "audit.pruned",
             Self::AuditRecovered => "audit.recovered",
             Self::AuditRefused => "audit.refused",

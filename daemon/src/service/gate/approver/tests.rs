@@ -1,5 +1,6 @@
 //! Who may give which answer.
 
+use termd_proto::approval::ApprovalState;
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::Agent;
 
