@@ -5,14 +5,16 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::types::ErrorObjectOwned;
-use termd_client::Link;
+use serde_json::json;
 use termd_client::escape::escaped;
+use termd_client::question::{consequences, reason};
 use termd_client::refusal::{approval_of, kind_of};
-use termd_proto::ErrorKind;
+use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
 };
 use termd_proto::daemon::GetDaemonInfo;
+use termd_proto::{ErrorKind, code};
 use tokio::sync::mpsc;
 
 use crate::output;
@@ -50,10 +52,12 @@ pub(crate) fn is_asked_for(refusal: Option<&ErrorObjectOwned>) -> bool {
 }
 
 /// What the person says to a question of the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Nobody is asked, or the person does not agree.
+    /// Nobody is asked, or nobody agrees.
     No,
+    /// The person does not agree, and the daemon knows that.
+    Denied(ApprovalId),
     /// The daemon knows that a person agrees: the same call may be made again.
     Approved,
     /// The daemon keeps no question of it, such as of a secret: `confirmed` says that a person agrees.
@@ -81,6 +85,9 @@ pub(crate) async fn agreement(link: &Link, refusal: Option<&ErrorObjectOwned>) -
     };
     let asked = look_at(link, &id).await;
     let offer = asked.as_ref().map_or(Offer::Once, Offer::of);
+    let question = asked.map_or(question, |info| {
+        format!("{}\n{} Run it?", own_question(&info), consequences(&info))
+    });
     tokio::select! {
         reply = person.replies(&question, offer) => {
             let decision = match reply {
@@ -149,6 +156,7 @@ async fn answer(link: &Link, id: ApprovalId, decision: Decision) -> Agreement {
             }
             Agreement::Approved
         }
+        Ok(info) if info.state == ApprovalState::Denied => Agreement::Denied(info.id),
         Ok(_) => Agreement::No,
         Err(error) => {
             output::note(&error.to_string());
@@ -259,19 +267,41 @@ impl Person {
                 return Reply::No;
             };
             self.is_awaited = false;
-            if !was_awaited || line.at.duration_since(asked) >= READING_TIME {
-                return reply(&line.text, offer);
+            let is_reply = !was_awaited || line.at.duration_since(asked) >= READING_TIME;
+            if let Some(reply) = reply(&line.text, offer).filter(|_| is_reply) {
+                return reply;
             }
         }
     }
 }
 
-fn reply(line: &str, offer: Offer) -> Reply {
+/// The reply of a line; `None` where it asks for what is not offered, and so says neither yes nor no.
+fn reply(line: &str, offer: Offer) -> Option<Reply> {
     match (line.trim().to_ascii_lowercase().as_str(), offer) {
-        ("y" | "yes", _) => Reply::Once,
-        ("a" | "always", Offer::Always) => Reply::Always,
-        _ => Reply::No,
+        ("y" | "yes", _) => Some(Reply::Once),
+        ("a" | "always", Offer::Always) => Some(Reply::Always),
+        ("a" | "always", Offer::Once) => None,
+        _ => Some(Reply::No),
     }
+}
+
+/// The question as this process, which has asked it, shows it to its person.
+fn own_question(info: &ApprovalInfo) -> String {
+    let mut text = format!("{}\n\n    {}\n", reason(info), escaped(&info.command));
+    if let (Offer::Once, Some(why)) = (Offer::of(info), &info.only_once) {
+        text.push_str(&format!("\nNot for always: {}.", escaped(why)));
+    }
+    text
+}
+
+/// The error of a call that the person at the tty has denied.
+pub(crate) fn denied(id: &ApprovalId) -> ClientError {
+    let message = format!(
+        "nothing was run: you said no, which holds for ten minutes, with --confirmed, too; \
+         `termctl approve {id}` lifts it"
+    );
+    let data = json!({ "kind": ErrorKind::Rejected, "approval": id });
+    ClientError::Refused(ErrorObjectOwned::owned(code::DENIED, message, Some(data)))
 }
 
 #[cfg(test)]
@@ -281,16 +311,16 @@ mod tests {
     #[test]
     fn only_yes_is_yes() {
         for (line, offer, expected) in [
-            ("y\n", Offer::Once, Reply::Once),
-            ("YES\n", Offer::Always, Reply::Once),
-            ("a\n", Offer::Always, Reply::Always),
-            ("Always\n", Offer::Always, Reply::Always),
-            ("a\n", Offer::Once, Reply::No),
-            ("\n", Offer::Always, Reply::No),
-            ("", Offer::Always, Reply::No),
-            ("n\n", Offer::Always, Reply::No),
-            ("yeah\n", Offer::Always, Reply::No),
-            ("aye\n", Offer::Always, Reply::No),
+            ("y\n", Offer::Once, Some(Reply::Once)),
+            ("YES\n", Offer::Always, Some(Reply::Once)),
+            ("a\n", Offer::Always, Some(Reply::Always)),
+            ("Always\n", Offer::Always, Some(Reply::Always)),
+            ("a\n", Offer::Once, None),
+            ("\n", Offer::Always, Some(Reply::No)),
+            ("", Offer::Always, Some(Reply::No)),
+            ("n\n", Offer::Always, Some(Reply::No)),
+            ("yeah\n", Offer::Always, Some(Reply::No)),
+            ("aye\n", Offer::Always, Some(Reply::No)),
         ] {
             assert_eq!(reply(line, offer), expected, "{line:?}");
         }

@@ -8,6 +8,8 @@ use termd_client::escape::escaped;
 
 /// The widest column, in characters.
 const MAX_COLUMN_CHARS: usize = 80;
+/// The narrowest column that a cell is cut to, in characters.
+const MIN_CUT_CHARS: usize = 12;
 
 /// Rows under a header, with columns as wide as their widest cell.
 #[derive(Debug)]
@@ -25,6 +27,42 @@ impl Table {
     /// Adds a row of cells, escaping them.
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
         self.rows.push(cells.map(escaped).to_vec());
+    }
+
+    /// The table as lines of at most this many characters. These columns are cut for that, the end of
+    /// a cell first, in equal parts.
+    pub(crate) fn render_within(mut self, width: usize, long: &[usize]) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widest = |column: &usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(*column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let others = (0..columns).filter(|column| !long.contains(column));
+        let taken: usize = others.map(|column| widest(&column)).sum();
+        let gaps = 2 * columns.saturating_sub(1);
+        let mut left = width.saturating_sub(taken + gaps);
+        // The narrowest first: what a column does not need is left for the wider ones.
+        let mut by_width: Vec<(usize, usize)> = long
+            .iter()
+            .map(|column| (widest(column), *column))
+            .collect();
+        by_width.sort_unstable();
+        let shares = (1..=by_width.len()).rev();
+        for (&(needed, column), share) in by_width.iter().zip(shares) {
+            let most = needed.min((left / share).max(MIN_CUT_CHARS));
+            left = left.saturating_sub(most);
+            for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+                cut(cell, most);
+            }
+        }
+        let mut out = String::new();
+        for line in self.render().lines() {
+            let mut line = line.to_owned();
+            cut(&mut line, width);
+            out.push_str(&line);
+            out.push('\n');
+        }
+        out
     }
 
     /// The table as lines. The last column is not padded.
@@ -48,6 +86,14 @@ impl Table {
             out.push('\n');
         }
         out
+    }
+}
+
+/// Cuts a text to this many characters, and shows that by its last one.
+fn cut(text: &mut String, most: usize) {
+    if text.chars().count() > most {
+        *text = text.chars().take(most.saturating_sub(1)).collect();
+        text.push('…');
     }
 }
 
@@ -93,6 +139,21 @@ pub(crate) fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_cut_to_a_width() {
+        for width in [1, 40, 80, 200] {
+            let mut table = Table::new(&["ID", "WHERE", "COMMAND"]);
+            table.row(["abc", "/x", &"y".repeat(5_000)]);
+            let text = table.render_within(width, &[1, 2]);
+            let widths = text.lines().map(|line| line.chars().count());
+            assert!(widths.max() <= Some(width), "{text}");
+            assert!(text.lines().nth(1).unwrap().ends_with('…'), "{text}");
+        }
+        let mut table = Table::new(&["ID", "COMMAND"]);
+        table.row(["abc", "ls"]);
+        assert_eq!(table.render_within(80, &[1]), "ID   COMMAND\nabc  ls\n");
+    }
 
     #[test]
     fn columns_line_up_and_cells_are_escaped() {

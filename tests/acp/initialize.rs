@@ -141,5 +141,5 @@ fn both_names_are_in_the_audit() {
     let mut command = daemon.command(env!("CARGO_BIN_EXE_termctl"));
     let records = command.args(["audit", "--json"]).output().unwrap();
     let records = String::from_utf8(records.stdout).unwrap();
-    assert!(records.contains("an-agent 2 for a-client 1"), "{records}");
+    assert!(records.contains("an-agent for a-client"), "{records}");
 }

@@ -50,7 +50,7 @@ fn the_stateless_era_is_served_without_initialize() {
     assert_eq!(result["matched"], true, "{result}");
     let info = daemon.client().ok("session.show", &json!({ "id": id }));
     assert_eq!(info["owner"]["front"], "mcp");
-    assert_eq!(info["owner"]["client"], "a-test 1");
+    assert_eq!(info["owner"]["client"], "a-test");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::wire::message::{Members, RequestId};
 
 /// The version that has `terminal/*`. Version 2 has none.
 const VERSION_WITH_TERMINALS: u64 = 1;
-/// Most characters of one side's name and version. Both together fit a name in audit records
+/// Most characters of one side's name. Both together fit a name in audit records
 /// (`pool::MAX_NAME_CHARS`).
 const MAX_PARTY_CHARS: usize = 47;
 
@@ -35,7 +35,7 @@ struct State {
     /// The proxy answers the agent's `terminal/*`.
     answers_terminals: bool,
     display: Option<DisplayMode>,
-    /// The client's name and version.
+    /// The client's name.
     client: Option<String>,
     /// The agent announced that it starts MCP servers.
     takes_stdio_mcp: bool,
@@ -158,7 +158,7 @@ fn stdio_mcp<'a>(result: &Members<'a>) -> Option<Members<'a>> {
         .object("stdio")
 }
 
-/// One side's name and version.
+/// One side's name. A version would make every update another client to rules.
 fn party(members: &Members<'_>, places: &[&str]) -> Option<String> {
     let info = places.iter().find_map(|place| members.object(place))?;
     let name = info.string("name")?;
@@ -166,8 +166,7 @@ fn party(members: &Members<'_>, places: &[&str]) -> Option<String> {
     if name.is_empty() {
         return None;
     }
-    let version = info.string("version").unwrap_or_default();
-    Some(truncated(format!("{name} {version}").trim_end()))
+    Some(truncated(name))
 }
 
 /// The name of the agent's program, for an agent without `agentInfo`.

@@ -7,9 +7,10 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
-use termd_client::approval::{Resolution, deny, wait_for_resolution};
+use termd_client::approval::{Resolution, deny, look_at, wait_for_resolution};
 use termd_client::escape::escaped;
-use termd_proto::approval::{AnswerWay, ApprovalId};
+use termd_client::question::{consequences, question_about};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo};
 use tokio::sync::oneshot;
 
 use crate::client_requests::Answer;
@@ -100,7 +101,11 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
                 }
             }
         };
-        let params = request(&question, &tool_call);
+        let info = match &question.approval {
+            Some(id) => look_at(&shared.pool, id).await,
+            None => None,
+        };
+        let params = request(&question, info.as_ref(), &tool_call);
         let requests = &shared.client_requests;
         let method = "session/request_permission";
         let answer = requests
@@ -126,7 +131,7 @@ pub(super) async fn ask(shared: &Arc<Shared>, question: Question) -> Verdict {
     verdict
 }
 
-fn request(question: &Question, tool_call: &str) -> Value {
+fn request(question: &Question, info: Option<&ApprovalInfo>, tool_call: &str) -> Value {
     let Question {
         session,
         line,
@@ -138,7 +143,10 @@ fn request(question: &Question, tool_call: &str) -> Value {
     if title.len() < line.len() {
         title.push('…');
     }
-    let text = format!("{}\n\n{line}", escaped(reason));
+    let text = match info {
+        Some(info) => format!("{}\n\n{}", question_about(info, line), consequences(info)),
+        None => format!("{}\n\n{line}", escaped(reason)),
+    };
     json!({
         "sessionId": session,
         "toolCall": {
@@ -222,7 +230,7 @@ mod tests {
             reason: "why\u{1b}[2J".to_owned(),
             approval: None,
         };
-        let request = request(&question, "t");
+        let request = request(&question, None, "t");
         let title = request["toolCall"]["title"].as_str().unwrap();
         assert_eq!(title.chars().count(), MAX_TITLE_CHARS + 1);
         let text = &request["toolCall"]["content"][0]["content"]["text"];

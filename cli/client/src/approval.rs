@@ -3,7 +3,7 @@
 
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
-    AnswerApproval, AnswerWay, ApprovalId, ApprovalState, Decision, WaitForApproval,
+    AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
 };
 
 use crate::error::ClientError;
@@ -41,6 +41,15 @@ pub async fn wait_for_resolution(pool: &Pool, question: Option<&ApprovalId>) -> 
             Ok(ApprovalState::Used) | Err(_) => return std::future::pending().await,
         }
     }
+}
+
+/// Reads a question; `None` where the daemon does not know it.
+pub async fn look_at(pool: &Pool, question: &ApprovalId) -> Option<ApprovalInfo> {
+    let look = WaitForApproval {
+        id: question.clone(),
+        timeout_ms: Some(0),
+    };
+    pool.repeat(&look).await.ok()
 }
 
 /// Approves the question, as the front's own person has said. An earlier answer stands, and is the

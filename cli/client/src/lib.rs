@@ -16,6 +16,7 @@ pub mod escape;
 mod link;
 mod output_reader;
 mod pool;
+pub mod question;
 pub mod refusal;
 mod rpc;
 pub mod socket_path;

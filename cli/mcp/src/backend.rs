@@ -53,9 +53,9 @@ impl Backend {
     }
 
     /// Sets the client's name, and whether it can ask its user. Only the first call counts.
-    pub(crate) fn introduce(&self, name: &str, version: &str, asks: bool) {
+    pub(crate) fn introduce(&self, name: &str, asks: bool) {
         if self.introduced.set(()).is_ok() {
-            self.pool.introduce_as(&format!("{name} {version}"));
+            self.pool.introduce_as(name);
             self.pool.set_asks(asks);
         }
     }

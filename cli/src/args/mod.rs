@@ -282,6 +282,10 @@ pub(crate) struct ApprovalsArgs {
     /// Also those that are over
     #[arg(short = 'a', long)]
     pub(crate) all: bool,
+    /// Only this question, and all of it
+    #[arg(value_name = "ID", value_parser = parse_approval_id,
+          conflicts_with_all = ["watch", "notify", "all"])]
+    pub(crate) id: Option<ApprovalId>,
 }
 
 /// `termctl approve`.

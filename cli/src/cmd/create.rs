@@ -10,7 +10,7 @@ use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo};
 use super::Context;
 use crate::args::{CreateArgs, StartArgs};
 use crate::attach::tty::stdout_size;
-use crate::confirm::{Agreement, agreement};
+use crate::confirm::{Agreement, agreement, denied};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -47,6 +47,7 @@ pub(super) async fn create(
     };
     match agreement(link, refused.refusal()).await {
         Agreement::No => Err(refused),
+        Agreement::Denied(id) => Err(denied(&id)),
         Agreement::Approved => link.once(&request).await,
         Agreement::ByWord => {
             let confirmed = CreateTerminal {

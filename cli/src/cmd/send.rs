@@ -7,7 +7,7 @@ use termd_proto::terminal::SendResult;
 
 use super::Context;
 use crate::args::SendArgs;
-use crate::confirm::{Agreement, Consent, agreement};
+use crate::confirm::{Agreement, Consent, agreement, denied};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
@@ -124,6 +124,7 @@ async fn type_or_ask(
     };
     match agreement(link, refused.refusal()).await {
         Agreement::No => Err(refused),
+        Agreement::Denied(id) => Err(denied(&id)),
         Agreement::Approved => type_input(link, id, input, consent).await,
         Agreement::ByWord => type_input(link, id, input, Consent::Given).await,
     }

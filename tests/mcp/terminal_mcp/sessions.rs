@@ -105,7 +105,7 @@ fn a_label_finds_the_session_in_the_next_client() {
     let mut next = McpClient::start(&daemon);
     let listed = next.call("session_list", &json!({}));
     assert_eq!(listed["sessions"][0]["label"], "work", "{listed}");
-    assert_eq!(listed["sessions"][0]["owner"]["client"], "a-test 1");
+    assert_eq!(listed["sessions"][0]["owner"]["client"], "a-test");
     let result = next.call(
         "session_interact",
         &json!({ "session_id": "work", "input": "two", "wait_for": "two" }),

@@ -12,15 +12,15 @@ use rmcp::model::{CancelledNotificationParam, RequestId};
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::Value;
 use termd_client::Pool;
-use termd_client::approval::{Resolution, approve, deny, wait_for_resolution};
+use termd_client::approval::{Resolution, approve, deny, look_at, wait_for_resolution};
+use termd_client::escape::escaped;
+use termd_client::question::{consequences, question as asked};
 use termd_proto::approval::{AnswerWay, ApprovalId};
 
 use crate::tool::GateQuestion;
 
 /// The key of the one question among the input requests.
 const QUESTION: &str = "confirm";
-/// Longest command that is shown in a question.
-const MAX_SHOWN_CHARS: usize = 1_000;
 
 /// The outcome of the question.
 #[derive(Debug)]
@@ -94,11 +94,12 @@ pub(crate) async fn ask(
     let stateless = context
         .protocol_version()
         .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    let text = text(question, pool).await;
     if stateless {
-        return later(question);
+        return later(question, text);
     }
     let reply = tokio::select! {
-        reply = ask_client(question, context) => reply,
+        reply = ask_client(text, context) => reply,
         said = wait_for_resolution(pool, question.approval.as_ref()) => return match said {
             Resolution::Approved => Consent::Approved,
             Resolution::Denied => Consent::Declined,
@@ -124,18 +125,18 @@ pub(crate) async fn settle(question: &GateQuestion, agreed: bool, pool: &Pool) -
     }
 }
 
-fn later(question: &GateQuestion) -> Consent {
+fn later(question: &GateQuestion, text: String) -> Consent {
     let mut requests = BTreeMap::new();
     requests.insert(
         QUESTION.to_owned(),
-        InputRequest::Elicitation(request(question)),
+        InputRequest::Elicitation(request(text)),
     );
     let state = question.approval.as_ref().map(ToString::to_string);
     Consent::Later(Box::new(InputRequiredResult::new(Some(requests), state)))
 }
 
-async fn ask_client(question: &GateQuestion, context: &RequestContext<RoleServer>) -> Reply {
-    let request = request(question);
+async fn ask_client(text: String, context: &RequestContext<RoleServer>) -> Reply {
+    let request = request(text);
     let mut withdrawn = Withdrawn(None);
     let sent = context
         .peer
@@ -185,14 +186,27 @@ impl Drop for Withdrawn {
     }
 }
 
-fn request(question: &GateQuestion) -> ElicitRequest {
-    let mut shown: String = question.command.chars().take(MAX_SHOWN_CHARS).collect();
-    if shown.len() < question.command.len() {
-        shown.push('…');
+/// The question as the client's person reads it.
+async fn text(question: &GateQuestion, pool: &Pool) -> String {
+    let info = match &question.approval {
+        Some(id) => look_at(pool, id).await,
+        None => None,
+    };
+    match info {
+        Some(info) => format!("{}\n\n{}", asked(&info), consequences(&info)),
+        // The call that follows says what is wrong.
+        None => format!(
+            "Run this? {}\n\n{}",
+            escaped(&question.reason),
+            escaped(&question.command)
+        ),
     }
+}
+
+fn request(text: String) -> ElicitRequest {
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: format!("Run this? {}\n\n{shown}", question.reason),
+        message: text,
         requested_schema: ElicitationSchema::new(BTreeMap::from([(
             QUESTION.to_owned(),
             PrimitiveSchemaDefinition::Boolean(

@@ -67,7 +67,7 @@ impl Server {
         if let Some(client) = context.client_info() {
             let asks = confirm::can_ask(context.client_capabilities().as_ref());
             let backend = &self.shared.backend;
-            backend.introduce(&client.name, &client.version, asks);
+            backend.introduce(&client.name, asks);
         }
     }
 
@@ -146,7 +146,7 @@ impl ServerHandler for Server {
         let client = &request.client_info;
         let asks = confirm::can_ask(Some(&request.capabilities));
         let backend = &self.shared.backend;
-        backend.introduce(&client.name, &client.version, asks);
+        backend.introduce(&client.name, asks);
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move { shared.backend.pool().connect().await });
         context.peer.set_peer_info(request.clone());

@@ -6,13 +6,15 @@ mod notify;
 mod question;
 mod watch;
 
+use termd_client::question::asker;
 use termd_client::timestamp::utc;
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
-use self::question::{asker, is_open, list, variables};
+use self::question::{is_open, list, look_at, place, whole};
 use super::Context;
 use crate::args::ApprovalsArgs;
+use crate::attach::tty::stdout_size;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -20,6 +22,15 @@ use crate::table::Table;
 
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
+    if let Some(id) = &args.id {
+        let info = look_at(&link, id).await?;
+        if context.json {
+            output::print_json(&info)?;
+        } else {
+            output::print(whole(&info).as_bytes())?;
+        }
+        return Ok(ExitCode::OK);
+    }
     if args.notify {
         return notify::run(context, &link).await;
     }
@@ -31,32 +42,37 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     if context.json {
         output::print_json(&approvals)?;
     } else {
-        output::print(render(&approvals).as_bytes())?;
+        let width = stdout_size().map(|size| usize::from(size.cols));
+        output::print(render(&approvals, width).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }
 
-fn render(approvals: &[ApprovalInfo]) -> String {
+/// The columns that are cut where a row is wider than the tty: place, command and reason.
+const LONG_COLUMNS: [usize; 3] = [4, 5, 6];
+
+fn render(approvals: &[ApprovalInfo], width: Option<usize>) -> String {
     let mut table = Table::new(&["ID", "STATE", "ASKED", "FOR", "WHERE", "COMMAND", "WHY"]);
     for info in approvals {
-        let place = match &info.terminal {
-            Some(terminal) => terminal.to_string(),
-            None => info.cwd.clone(),
-        };
         let command = if info.env.is_empty() {
             info.command.clone()
         } else {
-            format!("{} {}", variables(info), info.command)
+            let pairs = info.env.iter();
+            let pairs = pairs.map(|(name, value)| format!("{name}={value} "));
+            pairs.collect::<String>() + &info.command
         };
         table.row([
             info.id.as_str(),
             info.state.as_str(),
             &utc(info.asked_at_ms),
-            asker(info),
-            &place,
+            &asker(&info.asked_by),
+            &place(info),
             &command,
             info.reason.as_deref().unwrap_or("a rule asks for it"),
         ]);
     }
-    table.render()
+    match width {
+        Some(width) => table.render_within(width, &LONG_COLUMNS),
+        None => table.render(),
+    }
 }

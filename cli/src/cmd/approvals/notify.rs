@@ -7,11 +7,12 @@
 use std::collections::{HashMap, HashSet};
 
 use termd_client::escape::escaped;
+use termd_client::question::{asker, variables};
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use tokio::signal::unix::{Signal, SignalKind};
 
-use super::question::{self, asker, line, list, variables};
+use super::question::{self, line, list};
 use crate::cmd::Context;
 use crate::desktop::{Desktop, Event, Notification, Shown};
 use crate::error::CliError;
@@ -217,7 +218,7 @@ fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
     Notification {
         summary: format!(
             "May this run for {}?",
-            shortened(&escaped(asker(info)), MAX_TEXT_CHARS)
+            shortened(&asker(&info.asked_by), MAX_TEXT_CHARS)
         ),
         body: lines.join("\n"),
         actions: if has_actions { actions } else { Vec::new() },

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use termd_client::escape::escaped;
+use termd_client::question::{asker, question, variables};
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
 use termd_proto::approval::{
     AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
-    ListApprovals,
+    ListApprovals, WaitForApproval,
 };
 
 /// How long one call waits for a change, in milliseconds: less than the call's own deadline.
@@ -47,31 +48,45 @@ pub(super) fn is_open(info: &ApprovalInfo) -> bool {
     matches!(info.state, ApprovalState::Pending | ApprovalState::Approved)
 }
 
-/// The name of the client that wants to run the command; its front if it has no name.
-pub(super) fn asker(info: &ApprovalInfo) -> &str {
-    let client = info.asked_by.client.as_deref();
-    client.unwrap_or(info.asked_by.front.as_str())
+/// Where a command would run, or be typed.
+pub(super) fn place(info: &ApprovalInfo) -> String {
+    match &info.terminal {
+        Some(terminal) => terminal.to_string(),
+        None => info.cwd.clone(),
+    }
 }
 
-/// The variables that a command would be given, in one line.
-pub(super) fn variables(info: &ApprovalInfo) -> String {
-    let pairs = info.env.iter();
-    let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
-    pairs.collect::<Vec<_>>().join(" ")
+/// A question as it is now.
+pub(super) async fn look_at(link: &Link, id: &ApprovalId) -> Result<ApprovalInfo, ClientError> {
+    let look = WaitForApproval {
+        id: id.clone(),
+        timeout_ms: Some(0),
+    };
+    link.repeat(&look).await
+}
+
+/// A question and its state, in several lines.
+pub(super) fn whole(info: &ApprovalInfo) -> String {
+    let mut text = format!("{} {}: {}\n", info.id, info.state.as_str(), question(info));
+    if let Some(by) = &info.answered_by {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "answered by {}", asker(by));
+    }
+    if let Some(why) = &info.only_once {
+        let _ = writeln!(text, "once     {}", escaped(why));
+    }
+    text
 }
 
 /// A question in one line.
 pub(super) fn line(info: &ApprovalInfo) -> String {
-    let place = match &info.terminal {
-        Some(terminal) => format!("in {terminal}"),
-        None => format!("in {}", escaped(&info.cwd)),
-    };
+    let place = format!("in {}", escaped(&place(info)));
     let mut line = format!(
         "{} {}: {} ({place}, for {})",
         info.id,
         info.state.as_str(),
         escaped(&info.command),
-        escaped(asker(info))
+        asker(&info.asked_by)
     );
     if !info.env.is_empty() {
         // Writing to a string does not fail.

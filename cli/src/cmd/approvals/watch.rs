@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use termd_client::question::consequences;
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
 };
 
-use super::question::{WATCH_MS, answer, is_open, line, list};
+use super::question::{WATCH_MS, answer, is_open, line, list, whole};
 use crate::args::ApprovalsArgs;
 use crate::cmd::Context;
 use crate::confirm::{Offer, Person, Reply};
@@ -33,6 +34,8 @@ pub(super) async fn run(
             }
             if context.json {
                 output::print_json(info)?;
+            } else if person.is_some() && info.state == ApprovalState::Pending {
+                output::print(whole(info).as_bytes())?;
             } else {
                 output::print(format!("{}\n", line(info)).as_bytes())?;
             }
@@ -48,16 +51,21 @@ pub(super) async fn run(
 /// Asks the person at the tty, until the question is answered here or elsewhere.
 async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<(), CliError> {
     let offer = Offer::of(info);
+    let question = format!("{} May it?", consequences(info));
     let decision = tokio::select! {
-        reply = person.replies("may it run?", offer) => match reply {
+        reply = person.replies(&question, offer) => match reply {
             Reply::Once => Decision::Approve,
             Reply::Always => Decision::Always,
             Reply::No => Decision::Deny,
         },
-        answered = wait_for_answer(link, &info.id) => {
+        is_known = wait_for_answer(link, &info.id) => {
             // The cursor is still behind the question.
-            output::note_below("answered elsewhere");
-            return answered;
+            output::note_below(if is_known? {
+                "answered elsewhere"
+            } else {
+                "the daemon was reloaded: who asked asks again"
+            });
+            return Ok(());
         }
     };
     match answer(link, &info.id, decision, AnswerWay::Prompt).await {
@@ -71,17 +79,20 @@ async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<()
     }
 }
 
-/// Waits until a question is answered.
-async fn wait_for_answer(link: &Link, id: &ApprovalId) -> Result<(), CliError> {
+/// Waits until a question is answered; `false`: another server has come, which does not know it.
+async fn wait_for_answer(link: &Link, id: &ApprovalId) -> Result<bool, CliError> {
     loop {
         let waited = link
             .repeat(&WaitForApproval {
                 id: id.clone(),
                 timeout_ms: Some(WATCH_MS),
             })
-            .await?;
-        if waited.state != ApprovalState::Pending {
-            return Ok(());
+            .await;
+        match waited {
+            Ok(info) if info.state == ApprovalState::Pending => {}
+            Ok(_) => return Ok(true),
+            Err(ClientError::Refused(_)) => return Ok(false),
+            Err(error) => return Err(error.into()),
         }
     }
 }

@@ -1,0 +1,154 @@
+//! A question of the gate as its person reads it: who asks, for what, where and why, and what each
+//! answer does. Everything that others have written is escaped.
+
+use std::fmt::Write as _;
+
+use termd_proto::approval::ApprovalInfo;
+use termd_proto::terminal::{Front, Owner};
+
+use crate::escape::escaped;
+
+/// The name of who asks: an agent, also where its `termctl` asks, or a client; its front where it has
+/// no name.
+pub fn asker(owner: &Owner) -> String {
+    let (front, client) = owner.judged_as();
+    let name = escaped(client.unwrap_or(front.as_str()));
+    if owner.front == Front::Cli && owner.agent.is_some() {
+        format!("{name}, by termctl,")
+    } else {
+        name
+    }
+}
+
+/// The variables that a command would be given, in one line.
+pub fn variables(info: &ApprovalInfo) -> String {
+    let pairs = info.env.iter();
+    let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
+/// Why a question is asked.
+pub fn reason(info: &ApprovalInfo) -> String {
+    let reason = info.reason.as_deref();
+    escaped(reason.unwrap_or("a rule of config.toml asks for it"))
+}
+
+/// A question in several lines, the command on a line of its own.
+pub fn question(info: &ApprovalInfo) -> String {
+    question_about(info, &escaped(&info.command))
+}
+
+/// The same, with this in the place of the command.
+pub fn question_about(info: &ApprovalInfo, command: &str) -> String {
+    let what = match (&info.terminal, &info.program) {
+        (None, _) => "wants to run",
+        (Some(_), Some(_)) => "wants to type",
+        (Some(_), None) => "wants to",
+    };
+    let mut text = format!("{} {what}\n\n    {command}\n\n", asker(&info.asked_by));
+    let mut fact = |name: &str, value: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name:<9}{value}");
+    };
+    fact("in", &escaped(&info.cwd));
+    if let Some(terminal) = &info.terminal {
+        let program = info.program.as_deref();
+        let reader = program.map(|program| format!(", for {}", escaped(program)));
+        fact(
+            "terminal",
+            &format!("{terminal}{}", reader.unwrap_or_default()),
+        );
+    }
+    if !info.env.is_empty() {
+        fact("with", &variables(info));
+    }
+    fact("because", &reason(info));
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// What a yes and a no do, in a sentence each.
+pub fn consequences(info: &ApprovalInfo) -> &'static str {
+    let is_use_of_terminal = info.terminal.is_some() && info.program.is_none();
+    if is_use_of_terminal {
+        "Yes allows exactly this. No: nothing is done, and the same is refused for ten minutes."
+    } else {
+        "Yes: it runs once. No: nothing runs, and the same is refused for ten minutes."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::approval::{ApprovalId, ApprovalState};
+    use termd_proto::policy::Verdict;
+    use termd_proto::terminal::Agent;
+
+    use super::*;
+
+    fn info(front: Front, agent: Option<&str>) -> ApprovalInfo {
+        ApprovalInfo {
+            id: ApprovalId::from_random(1),
+            state: ApprovalState::Pending,
+            command: "rm -r build\n".to_owned(),
+            cwd: "/home/me/src/x".to_owned(),
+            env: vec![("A".to_owned(), "1\u{1b}".to_owned())],
+            terminal: None,
+            program: None,
+            asked_by: Owner {
+                front,
+                uid: 1000,
+                pid: 1,
+                exe: None,
+                session: None,
+                client: Some("termctl".to_owned()),
+                agent: agent.map(|name| {
+                    Box::new(Agent {
+                        front: Front::Mcp,
+                        client: Some(name.to_owned()),
+                        pid: 1,
+                        started: 1,
+                    })
+                }),
+                terminal: None,
+            },
+            verdict: Verdict::Dangerous,
+            reason: Some("`rm -r` removes whole trees".to_owned()),
+            asked_at_ms: 0,
+            expires_at_ms: 1,
+            answered_by: None,
+            answered_way: None,
+            answered_at_ms: None,
+            only_once: None,
+            rule_at: None,
+        }
+    }
+
+    #[test]
+    fn a_question_says_who_asks_for_what_where_and_why() {
+        assert_eq!(
+            question(&info(Front::Cli, Some("claude"))),
+            "claude, by termctl, wants to run\n\n    rm -r build\\n\n\n\
+             in       /home/me/src/x\n\
+             with     A=1\\x1b\n\
+             because  `rm -r` removes whole trees"
+        );
+    }
+
+    #[test]
+    fn a_typed_line_names_its_terminal_and_its_reader() {
+        let typed = ApprovalInfo {
+            terminal: Some("term_aaaaaaaaaaaa".parse().unwrap()),
+            program: Some("bash".to_owned()),
+            env: Vec::new(),
+            reason: None,
+            ..info(Front::Mcp, Some("claude"))
+        };
+        assert_eq!(
+            question(&typed),
+            "claude wants to type\n\n    rm -r build\\n\n\n\
+             in       /home/me/src/x\n\
+             terminal term_aaaaaaaaaaaa, for bash\n\
+             because  a rule of config.toml asks for it"
+        );
+    }
+}
