@@ -1,5 +1,5 @@
 //! A question of the gate as its person reads it: who asks, for what, where and why, and what each
-//! answer does. Everything that others have written is escaped.
+//! answer does.
 
 use std::fmt::Write as _;
 
@@ -8,44 +8,47 @@ use termd_proto::terminal::{Front, Owner};
 
 use crate::escape::escaped;
 
-/// The name of who asks: an agent, also where its `termctl` asks, or a client; its front where it has
-/// no name.
+/// The name of who asks, unescaped: an agent, also where its `termctl` asks, or a client; its front
+/// where it has no name.
 pub fn asker(owner: &Owner) -> String {
     let (front, client) = owner.judged_as();
-    let name = escaped(client.unwrap_or(front.as_str()));
+    let name = client.unwrap_or(front.as_str());
     if owner.front == Front::Cli && owner.agent.is_some() {
-        format!("{name}, by termctl,")
+        format!("{name} (by termctl)")
     } else {
-        name
+        name.to_owned()
     }
 }
 
-/// The variables that a command would be given, in one line.
+/// The variables that a command would be given, in one line, escaped.
 pub fn variables(info: &ApprovalInfo) -> String {
     let pairs = info.env.iter();
     let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-/// Why a question is asked.
+/// Why a question is asked, escaped.
 pub fn reason(info: &ApprovalInfo) -> String {
     let reason = info.reason.as_deref();
     escaped(reason.unwrap_or("a rule of config.toml asks for it"))
 }
 
-/// A question in several lines, the command on a line of its own.
+/// A question in several lines, the command on a line of its own. What others have written is escaped.
 pub fn question(info: &ApprovalInfo) -> String {
     question_about(info, &escaped(&info.command))
 }
 
-/// The same, with this in the place of the command.
+/// The same, with this in the place of the command, escaped.
 pub fn question_about(info: &ApprovalInfo, command: &str) -> String {
     let what = match (&info.terminal, &info.program) {
         (None, _) => "wants to run",
         (Some(_), Some(_)) => "wants to type",
         (Some(_), None) => "wants to",
     };
-    let mut text = format!("{} {what}\n\n    {command}\n\n", asker(&info.asked_by));
+    let mut text = format!(
+        "{} {what}\n\n    {command}\n\n",
+        escaped(&asker(&info.asked_by))
+    );
     let mut fact = |name: &str, value: &str| {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name:<9}{value}");
@@ -127,7 +130,7 @@ mod tests {
     fn a_question_says_who_asks_for_what_where_and_why() {
         assert_eq!(
             question(&info(Front::Cli, Some("claude"))),
-            "claude, by termctl, wants to run\n\n    rm -r build\\n\n\n\
+            "claude (by termctl) wants to run\n\n    rm -r build\\n\n\n\
              in       /home/me/src/x\n\
              with     A=1\\x1b\n\
              because  `rm -r` removes whole trees"

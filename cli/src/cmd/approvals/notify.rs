@@ -218,7 +218,7 @@ fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
     Notification {
         summary: format!(
             "May this run for {}?",
-            shortened(&asker(&info.asked_by), MAX_TEXT_CHARS)
+            shortened(&escaped(&asker(&info.asked_by)), MAX_TEXT_CHARS)
         ),
         body: lines.join("\n"),
         actions: if has_actions { actions } else { Vec::new() },

@@ -70,7 +70,7 @@ pub(super) fn whole(info: &ApprovalInfo) -> String {
     let mut text = format!("{} {}: {}\n", info.id, info.state.as_str(), question(info));
     if let Some(by) = &info.answered_by {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "answered by {}", asker(by));
+        let _ = writeln!(text, "answered by {}", escaped(&asker(by)));
     }
     if let Some(why) = &info.only_once {
         let _ = writeln!(text, "once     {}", escaped(why));
@@ -86,7 +86,7 @@ pub(super) fn line(info: &ApprovalInfo) -> String {
         info.id,
         info.state.as_str(),
         escaped(&info.command),
-        asker(&info.asked_by)
+        escaped(&asker(&info.asked_by))
     );
     if !info.env.is_empty() {
         // Writing to a string does not fail.
