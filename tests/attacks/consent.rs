@@ -51,7 +51,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         handed_on_environment,
     ),
     (
-        "consent_to_a_typed_line_is_for_what_is_set",
+        "consent_to_a_typed_line_is_void_behind_another",
         variables_after_consent,
     ),
 ];
@@ -529,6 +529,7 @@ fn variables_after_consent() {
         ("alias d='echo'", "d && rm -r one", "alias d='cd /;'"),
         ("set -- one", "rm -r \"$1\"", "set -- two"),
         ("a=(one)", "rm -r \"${a[@]}\"", "a+=(two)"),
+        ("true", "rm -r ./nowhere", "source /dev/null"),
     ] {
         let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
         let terminal = agent.create_terminal(&params);
@@ -545,8 +546,13 @@ fn variables_after_consent() {
         let again = agent.err("session.send", &send(line));
         again.assert_is_in(line, -32011, "confirmation_required");
         assert_ne!(again.data["approval"], json!(id), "{line}");
-        // As it was, it is what was approved.
-        agent.ok("session.send", &send(before));
+        // Enter alone makes no difference.
+        let id = again.data["approval"].clone();
+        person.ok(
+            "approval.answer",
+            &json!({ "id": id, "decision": "approve" }),
+        );
+        agent.ok("session.send", &send(""));
         agent.ok("session.send", &send(line));
         agent.ok("session.close", &json!({ "id": terminal }));
     }

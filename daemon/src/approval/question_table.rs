@@ -47,9 +47,8 @@ pub struct Subject {
     pub command: String,
     /// SHA-256, in hexadecimal, of the variables that the request sets; `None`: it sets none.
     pub env_sha256: Option<String>,
-    /// SHA-256, in hexadecimal, of what the lines before a typed one have set in its shell; `None`:
-    /// nothing.
-    pub state_sha256: Option<String>,
+    /// SHA-256, in hexadecimal, of the lines that were typed before this one; `None`: there were none.
+    pub earlier_sha256: Option<String>,
 }
 
 impl Subject {
@@ -65,7 +64,7 @@ impl Subject {
             self.command
         ]);
         let caller = json!([self.front, self.client, self.session, self.agent]);
-        let whole = json!([act, caller, self.env_sha256, self.state_sha256]);
+        let whole = json!([act, caller, self.env_sha256, self.earlier_sha256]);
         SubjectHashes {
             act: key.sha256(&act.to_string()),
             whole: key.sha256(&whole.to_string()),

@@ -377,28 +377,35 @@ fn a_line_of_the_history_may_be_one_that_a_rule_forbids() {
 }
 
 #[test]
-fn what_lines_have_set_has_a_hash() {
+fn a_line_has_the_hash_of_those_before_it() {
     let hash = |typed: &str| {
         let mut lines = TypedLines::default();
         let last = lines.feed(format!("{typed}ls\r").as_bytes(), Some("bash"));
-        last.last().unwrap().state_sha256()
+        last.last().unwrap().earlier_sha256()
     };
     assert_eq!(hash(""), None);
-    assert_eq!(hash("ls /\r"), None, "it sets nothing");
-    let set = [
+    assert_eq!(hash("\r \r"), None, "Enter alone");
+    let typed = [
         "x=1\r",
         "x=2\r",
-        "x=1; export x\r",
-        "y=1\r",
-        "x=(1)\r",
-        "f() { ls; }\r",
-        "f() { ls /; }\r",
-        "alias g=ls\r",
+        "x=1\rx=1\r",
         "set -- 1\r",
+        "ls\r",
+        "\x1b[A\r",
+        "for x in a; do\recho\rdone\r",
     ];
-    let hashes = set.map(hash);
+    let hashes = typed.map(hash);
     for (at, one) in hashes.iter().enumerate() {
-        assert!(one.is_some() && !hashes[..at].contains(one), "{}", set[at]);
+        assert!(
+            one.is_some() && !hashes[..at].contains(one),
+            "{}",
+            typed[at]
+        );
     }
-    assert_eq!(hash("x=2\rx=1\r"), hashes[0], "as it was");
+    // In one call or in several, and behind a secret.
+    let mut lines = TypedLines::default();
+    lines.feed(b"x=", None);
+    lines.feed(b"1\r", None);
+    lines.forget();
+    assert_eq!(lines.feed(b"ls\r", None)[0].earlier_sha256(), hashes[0]);
 }

@@ -34,15 +34,16 @@ pub struct TypedLine {
     pub completeness: Completeness,
     /// What earlier lines of the terminal have set.
     pub(crate) state: Arc<ShellState>,
+    /// SHA-256 of the lines before, each with the hash before it.
+    earlier: Option<[u8; 32]>,
 }
 
 impl TypedLine {
-    /// SHA-256, in hexadecimal, of what earlier lines have set. The same text is another command where
-    /// that has changed. `None`: they have set nothing.
-    pub fn state_sha256(&self) -> Option<String> {
-        let is_set = *self.state != ShellState::default();
-        // The maps of a state are sorted, so equal states have equal texts.
-        is_set.then(|| format!("{:x}", Sha256::digest(format!("{:?}", self.state))))
+    /// SHA-256, in hexadecimal, of the lines before. The same text is another command behind others:
+    /// they set variables, aliases and functions. `None`: there were none.
+    pub fn earlier_sha256(&self) -> Option<String> {
+        let digest = self.earlier?;
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
 
@@ -65,6 +66,10 @@ pub struct TypedLines {
     read_again: usize,
     /// What the lines so far have set in their shell.
     state: Arc<ShellState>,
+    /// SHA-256 of the lines before the last one, each with the hash before it.
+    earlier: Option<[u8; 32]>,
+    /// The same with the last line.
+    ended: Option<[u8; 32]>,
 }
 
 impl TypedLines {
@@ -99,6 +104,8 @@ impl TypedLines {
     pub fn forget(&mut self) {
         *self = Self {
             state: std::mem::take(&mut self.state),
+            earlier: self.earlier,
+            ended: self.ended,
             ..Self::default()
         };
     }
@@ -151,6 +158,7 @@ impl TypedLines {
             self.abandon();
             return;
         }
+        self.chain(&line, completeness);
         let heredoc = self.heredoc.as_ref().filter(|_| kind == ProgramKind::Shell);
         let is_data = heredoc.is_some_and(|end| line.trim_start_matches('\t') != end);
         if heredoc.is_none() {
@@ -181,11 +189,26 @@ impl TypedLines {
         }
     }
 
+    /// Counts a line to those before the next one. Enter alone is none.
+    fn chain(&mut self, line: &str, completeness: Completeness) {
+        self.earlier = self.ended;
+        if completeness != Completeness::Whole || !line.trim().is_empty() {
+            let before = self.earlier.unwrap_or_default();
+            let digest = Sha256::new()
+                .chain_update(before)
+                .chain_update([u8::from(completeness == Completeness::Whole)])
+                .chain_update(line)
+                .finalize();
+            self.ended = Some(digest.into());
+        }
+    }
+
     fn line(&self, text: String, completeness: Completeness) -> TypedLine {
         TypedLine {
             text,
             completeness,
             state: Arc::clone(&self.state),
+            earlier: self.earlier,
         }
     }
 

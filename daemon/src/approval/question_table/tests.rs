@@ -40,7 +40,7 @@ fn subject(command: &str) -> Subject {
         cwd: "/project".to_owned(),
         command: command.to_owned(),
         env_sha256: None,
-        state_sha256: None,
+        earlier_sha256: None,
     }
 }
 
@@ -155,7 +155,7 @@ fn an_approval_is_used_once_and_only_for_what_was_asked() {
             ..subject("rm -r a")
         },
         Subject {
-            state_sha256: Some("00".to_owned()),
+            earlier_sha256: Some("00".to_owned()),
             ..subject("rm -r a")
         },
         subject("rm -r a "),
@@ -319,7 +319,7 @@ fn a_denial_holds_under_another_name_and_front_of_an_agent() {
             ..subject("x")
         },
         Subject {
-            state_sha256: Some("00".to_owned()),
+            earlier_sha256: Some("00".to_owned()),
             ..subject("x")
         },
     ];

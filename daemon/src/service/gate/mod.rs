@@ -190,7 +190,7 @@ impl Gate {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
-                    state_sha256: line.state_sha256(),
+                    earlier_sha256: line.earlier_sha256(),
                     ..subject(typist.actor, &cwd, &line.text)
                 };
                 let always = || Always::No(only_once.to_string());
@@ -349,7 +349,7 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         cwd: cwd.to_owned(),
         command: command.to_owned(),
         env_sha256: None,
-        state_sha256: None,
+        earlier_sha256: None,
     }
 }
 
