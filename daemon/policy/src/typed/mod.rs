@@ -34,16 +34,15 @@ pub struct TypedLine {
     pub completeness: Completeness,
     /// What earlier lines of the terminal have set.
     pub(crate) state: Arc<ShellState>,
-    /// SHA-256 of the lines before, each with the hash before it.
-    earlier: Option<[u8; 32]>,
+    /// SHA-256, in hexadecimal, of the lines before, each with the hash before it.
+    earlier: Option<String>,
 }
 
 impl TypedLine {
     /// SHA-256, in hexadecimal, of the lines before. The same text is another command behind others:
     /// they set variables, aliases and functions. `None`: there were none.
-    pub fn earlier_sha256(&self) -> Option<String> {
-        let digest = self.earlier?;
-        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    pub fn earlier_sha256(&self) -> Option<&str> {
+        self.earlier.as_deref()
     }
 }
 
@@ -66,10 +65,10 @@ pub struct TypedLines {
     read_again: usize,
     /// What the lines so far have set in their shell.
     state: Arc<ShellState>,
-    /// SHA-256 of the lines before the last one, each with the hash before it.
-    earlier: Option<[u8; 32]>,
-    /// The same with the last line.
-    ended: Option<[u8; 32]>,
+    /// The same hash of the lines before the last one.
+    earlier: Option<String>,
+    /// The same hash, of the last line too.
+    ended: Option<String>,
 }
 
 impl TypedLines {
@@ -104,8 +103,8 @@ impl TypedLines {
     pub fn forget(&mut self) {
         *self = Self {
             state: std::mem::take(&mut self.state),
-            earlier: self.earlier,
-            ended: self.ended,
+            earlier: self.earlier.take(),
+            ended: self.ended.take(),
             ..Self::default()
         };
     }
@@ -191,15 +190,15 @@ impl TypedLines {
 
     /// Counts a line to those before the next one. Enter alone is none.
     fn chain(&mut self, line: &str, completeness: Completeness) {
-        self.earlier = self.ended;
+        self.earlier.clone_from(&self.ended);
         if completeness != Completeness::Whole || !line.trim().is_empty() {
-            let before = self.earlier.unwrap_or_default();
+            let before = self.earlier.as_deref().unwrap_or_default();
             let digest = Sha256::new()
                 .chain_update(before)
                 .chain_update([u8::from(completeness == Completeness::Whole)])
                 .chain_update(line)
                 .finalize();
-            self.ended = Some(digest.into());
+            self.ended = Some(format!("{digest:x}"));
         }
     }
 
@@ -208,7 +207,7 @@ impl TypedLines {
             text,
             completeness,
             state: Arc::clone(&self.state),
-            earlier: self.earlier,
+            earlier: self.earlier.clone(),
         }
     }
 

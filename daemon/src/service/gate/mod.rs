@@ -190,7 +190,7 @@ impl Gate {
                 let subject = Subject {
                     terminal: Some(terminal.id().clone()),
                     program: program.map(str::to_owned),
-                    earlier_sha256: line.earlier_sha256(),
+                    earlier_sha256: line.earlier_sha256().map(str::to_owned),
                     ..subject(typist.actor, &cwd, &line.text)
                 };
                 let always = || Always::No(only_once.to_string());
