@@ -1,7 +1,8 @@
-//! The parts of attaching: the person's tty in raw mode, the detach key, and the filter for queries
-//! and the reset of modes of the attached program.
+//! The parts of attaching: the person's tty in raw mode, the detach key, and the filter for output that
+//! keeps what a program may do to the tty.
 
+mod control_function;
 pub(crate) mod detach;
-pub(crate) mod queries;
-pub(crate) mod residue;
 pub(crate) mod tty;
+pub(crate) mod tty_filter;
+mod undo;

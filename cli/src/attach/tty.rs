@@ -9,7 +9,7 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::termios::{OptionalActions, QueueSelector, Termios};
 
-use super::residue::Residue;
+use super::undo::undo_all;
 use crate::arg_types::Size;
 use crate::error::CliError;
 
@@ -49,7 +49,7 @@ impl RawTty {
             std::panic::set_hook(Box::new(move |panic| {
                 if restore() {
                     // Without the lock of `Stdout`, which the panicking thread may hold.
-                    let _ = rustix::io::write(io::stdout().as_fd(), &Residue::default().reset());
+                    let _ = rustix::io::write(io::stdout().as_fd(), &undo_all());
                 }
                 next(panic);
             }));

@@ -1,7 +1,7 @@
 //! `termctl attach`: a person's tty becomes the terminal's keyboard and screen.
 //!
 //! The tty gets its modes back on every way out. It shows the terminal's screen at once, and then the
-//! output as it comes, without queries, which the terminal has answered. Typed text is sent, and kept
+//! output as it comes, without what does more than draw. Typed text is sent, and kept
 //! nowhere.
 
 use std::env;
@@ -23,9 +23,8 @@ use super::show::show;
 use crate::arg_types::Size;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
-use crate::attach::queries::QueryFilter;
-use crate::attach::residue::Residue;
 use crate::attach::tty::{self, RawTty};
+use crate::attach::tty_filter::TtyFilter;
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -72,17 +71,17 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
     };
     link.attach(&TerminalRef::from(&info.id), mode).await?;
     greet(&info, &args);
-    let mut residue = Residue::default();
+    let mut filter = TtyFilter::default();
     let raw_tty = RawTty::enter()?;
     let mut pump = Pump::start()?;
     // The keys of a person have agreed. Those of an agent are what an agent types.
     let consent = Consent::of_flag(!is_agents(&link).await);
     let ending = Session::new(&link, &info, &args, consent)?
-        .serve(&mut pump, &mut residue)
+        .serve(&mut pump, &mut filter)
         .await;
     // A tty that takes no output any more only gets its modes back.
     if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
-        output::print(&residue.reset())?;
+        output::print(&filter.reset())?;
     }
     drop(raw_tty);
     let ending = ending?;
@@ -166,13 +165,13 @@ impl<'a> Session<'a> {
     }
 
     /// Serves until the person leaves or the command has ended.
-    async fn serve(mut self, pump: &mut Pump, residue: &mut Residue) -> Result<Ending, CliError> {
+    async fn serve(mut self, pump: &mut Pump, filter: &mut TtyFilter) -> Result<Ending, CliError> {
         let (link, id, consent) = (self.link, self.id.clone(), self.consent);
         if self.resizes {
             // First, so that the first picture has the right size.
             resize_to_window(link, &id).await?;
         }
-        let shown = show_output(link, &id, pump, residue);
+        let shown = show_output(link, &id, pump, filter);
         tokio::pin!(shown);
         let mut pending: Vec<u8> = Vec::new();
         let sending = send_pending(link, &id, Vec::new(), consent);
@@ -240,16 +239,16 @@ async fn show_output(
     link: &Link,
     id: &TerminalRef,
     pump: &mut Pump,
-    residue: &mut Residue,
+    filter: &mut TtyFilter,
 ) -> Result<Option<ExitStatus>, CliError> {
     let mut seen = None;
     loop {
         let mut drawn = redraw(link, id, tty::stdout_size(), seen).await?;
-        draw(&mut drawn, pump, residue).await?;
+        draw(&mut drawn, pump, filter).await?;
         let screen = drawn.screen;
         seen = Some(screen.seq);
         if has_tty_size(screen.cols, screen.rows) {
-            match pass_on(link, id, screen.end, pump, residue).await? {
+            match pass_on(link, id, screen.end, pump, filter).await? {
                 Passed::Ended(status) => return Ok(status),
                 Passed::Resized => seen = None,
             }
@@ -275,16 +274,15 @@ enum Passed {
     Resized,
 }
 
-/// Passes on the output from here without its queries. The terminal has answered them, and the tty's
-/// answers would be typed into the program as well.
+/// Passes on what draws of the output from here. The terminal has answered the program's queries, and
+/// the tty's answers would be typed into the program as well.
 async fn pass_on(
     link: &Link,
     id: &TerminalRef,
     from: Offset,
     pump: &mut Pump,
-    residue: &mut Residue,
+    filter: &mut TtyFilter,
 ) -> Result<Passed, CliError> {
-    let mut filter = QueryFilter::default();
     let mut reader = OutputReader::new(link, id.clone(), ReadFrom::Offset(from));
     // One mismatch may be the moment between the tty's new size and the terminal's.
     let mut was_other = false;
@@ -307,9 +305,7 @@ async fn pass_on(
                 was_other = is_other;
             }
         };
-        let bytes = filter.feed(&page.bytes);
-        residue.watch(&bytes);
-        pump.write(bytes).await?;
+        pump.write(filter.feed(&page.bytes)).await?;
         if page.is_last() {
             return Ok(Passed::Ended(page.exit_status));
         }
@@ -319,11 +315,10 @@ async fn pass_on(
 async fn draw(
     drawn: &mut ScreenResult,
     pump: &mut Pump,
-    residue: &mut Residue,
+    filter: &mut TtyFilter,
 ) -> Result<(), CliError> {
     let picture = drawn.rendering.take().unwrap_or_default().into_bytes();
-    residue.watch(&picture);
-    pump.write(picture).await
+    pump.write(filter.feed(&picture)).await
 }
 
 /// What makes a tty of this size show the screen. With `changed_after`, waits for a later screen that

@@ -9,7 +9,7 @@ use termd_client::{Form, Link, OutputReader};
 use termd_proto::terminal::{ExitStatus, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
-use crate::attach::queries::QueryFilter;
+use crate::attach::tty_filter::TtyFilter;
 use crate::error::CliError;
 use crate::output::{self, Pump};
 
@@ -30,7 +30,7 @@ pub(super) async fn of_terminal(
         Form::Plain
     };
     let reader = from_start(link, id).in_form(form);
-    copy(reader, Pump::start()?, query_filter(raw, is_tty)).await
+    copy(reader, Pump::start()?, tty_filter(raw, is_tty)).await
 }
 
 /// Passes on both pipes of a command, until the end of both.
@@ -42,12 +42,12 @@ pub(super) async fn of_pipes(
     let stdout = copy(
         from_start(link, id).of_stream(OutputStream::Stdout),
         Pump::start()?,
-        query_filter(raw, io::stdout().is_terminal()),
+        tty_filter(raw, io::stdout().is_terminal()),
     );
     let stderr = copy(
         from_start(link, id).of_stream(OutputStream::Stderr),
         Pump::to_stderr()?,
-        query_filter(raw, io::stderr().is_terminal()),
+        tty_filter(raw, io::stderr().is_terminal()),
     );
     let (status, _) = tokio::try_join!(stdout, stderr)?;
     Ok(status)
@@ -57,15 +57,16 @@ fn from_start<'a>(link: &'a Link, id: &TerminalRef) -> OutputReader<'a> {
     OutputReader::new(link, id.clone(), ReadFrom::Offset(Offset::ZERO))
 }
 
-/// The tty's answer to a query in the output would be typed into the program that reads the tty next.
-fn query_filter(raw: bool, is_tty: bool) -> Option<QueryFilter> {
-    (!raw && is_tty).then(QueryFilter::default)
+/// A person's tty gets what draws. Its answer to a query would be typed into the program that reads
+/// the tty next.
+fn tty_filter(raw: bool, is_tty: bool) -> Option<TtyFilter> {
+    (!raw && is_tty).then(TtyFilter::default)
 }
 
 async fn copy(
     mut reader: OutputReader<'_>,
     mut pump: Pump,
-    mut queries: Option<QueryFilter>,
+    mut filter: Option<TtyFilter>,
 ) -> Result<Option<ExitStatus>, CliError> {
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
@@ -73,12 +74,15 @@ async fn copy(
             output::note(&note);
         }
         let last = page.is_last();
-        pump.write(match &mut queries {
+        pump.write(match &mut filter {
             Some(filter) => filter.feed(&page.bytes),
             None => page.bytes,
         })
         .await?;
         if last {
+            if let Some(filter) = &mut filter {
+                pump.write(filter.reset()).await?;
+            }
             pump.finish().await?;
             return Ok(page.exit_status);
         }
