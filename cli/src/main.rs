@@ -27,12 +27,10 @@ mod splitter;
 mod table;
 mod usage_error;
 
-use anyhow::Context as _;
-use clap::error::ErrorKind;
-
 use crate::args::Cli;
 use crate::exit_code::ExitCode;
 use crate::usage_error::UsageError;
+use anyhow::Context as _;
 
 fn main() -> anyhow::Result<()> {
     let cli = match Cli::read(std::env::args_os().collect()) {
@@ -57,19 +55,19 @@ fn main() -> anyhow::Result<()> {
 
 /// Prints help or the version, or the error; as JSON if `--json` is given.
 fn refuse(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
     let asked_for_json = std::env::args_os()
         .take_while(|argument| argument != "--")
         .any(|argument| argument == "--json");
-    let is_error = !matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
-    if asked_for_json && is_error {
-        let rendered = error.to_string();
+    let rendered = error.to_string();
+    if asked_for_json {
         let line = rendered.lines().next().unwrap_or_default();
         let line = line.trim_start_matches("error: ").to_owned();
         output::report(&UsageError::Arguments(line).into(), true);
-        std::process::exit(i32::from(ExitCode::USAGE.0));
+    } else {
+        output::usage(&rendered);
     }
-    error.exit()
+    std::process::exit(i32::from(ExitCode::USAGE.0));
 }

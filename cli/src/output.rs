@@ -9,7 +9,7 @@ use std::os::fd::AsFd as _;
 
 use serde::Serialize;
 use termd_client::BadAnswer;
-use termd_client::escape::escaped;
+use termd_client::escape::{escaped, printable};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::CliError;
@@ -37,18 +37,23 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<(), CliError> {
 /// Prints a line for a person on standard error.
 pub(crate) fn note(text: &str) {
     // A closed standard error has no reader.
-    let _ = writeln!(io::stderr().lock(), "termctl: {text}");
+    let _ = writeln!(io::stderr().lock(), "termctl: {}", printable(text));
 }
 
 /// Prints a line below a question that is still open.
 pub(crate) fn note_below(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "\ntermctl: {text}");
+    let _ = writeln!(io::stderr().lock(), "\ntermctl: {}", printable(text));
 }
 
 /// Prints a question. The person types the answer behind it.
 pub(crate) fn ask(question: &str) {
     let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "termctl: {question}").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "termctl: {}", printable(question)).and_then(|()| stderr.flush());
+}
+
+/// Prints the argument parser's refusal, which quotes the arguments, on standard error.
+pub(crate) fn usage(text: &str) {
+    let _ = write!(io::stderr().lock(), "{}", printable(text));
 }
 
 /// Prints a line about attach in brackets, as script(1) and screen(1) do.

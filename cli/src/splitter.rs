@@ -85,11 +85,6 @@ impl Splitter {
         }
     }
 
-    /// Whether a sequence or a character is unfinished.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.state != State::Ground
-    }
-
     fn byte(&mut self, byte: u8, take: &mut impl FnMut(Piece<'_>)) {
         match self.state {
             State::Ground => self.ground(byte, take),
@@ -259,7 +254,7 @@ mod tests {
         for _ in 0..200 {
             splitter.feed(&vec![b'x'; 65_536], |piece| panic!("{piece:?}"));
         }
-        assert!(splitter.begun.len() <= MAX_SEQUENCE_BYTES && splitter.is_inside());
+        assert!(splitter.begun.len() <= MAX_SEQUENCE_BYTES);
         let mut last = None;
         splitter.feed(b"\x07", |piece| last = Some(piece == Piece::Overlong));
         assert_eq!(last, Some(true));
