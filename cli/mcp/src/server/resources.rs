@@ -6,6 +6,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 use termd_client::ClientError;
+use termd_client::escape::marked;
 use termd_client::refusal::kind_of;
 use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{
@@ -92,6 +93,7 @@ fn resources_of(info: &TerminalInfo) -> [Resource; 2] {
         .as_ref()
         .map_or_else(|| info.id.to_string(), |label| label.as_str().to_owned());
     let command = info.argv.join(" ");
+    let command = marked(&command);
     let state = info.state.as_str();
     let [screen, transcript] = uris(&info.id);
     [
@@ -125,7 +127,7 @@ pub(crate) async fn read(backend: &Backend, uri: &str) -> Result<ReadResourceRes
         View::Transcript => transcript(backend, &id).await,
     }
     .map_err(|error| failed(uri, &error))?;
-    let contents = ResourceContents::text(text, uri).with_mime_type(MIME_TYPE);
+    let contents = ResourceContents::text(marked(&text), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 

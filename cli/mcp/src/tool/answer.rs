@@ -1,13 +1,17 @@
 //! What a tool answers: facts, a picture, or an error that says what to mend.
 //!
 //! Facts go out twice, as text and as structured content, because clients differ in which of the two
-//! their model sees. A picture goes out alone: Claude Code drops a picture beside structure.
+//! their model sees. A picture goes out alone: Claude Code drops a picture beside structure. No text
+//! goes out with characters that hide: they are marked.
+
+use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use termd_client::ClientError;
+use termd_client::escape::marked;
 use termd_client::refusal::{approval_of, kind_of, needs_person};
 use termd_picture::PictureError;
 use termd_proto::ErrorKind;
@@ -36,14 +40,30 @@ pub(crate) enum ToolAnswer {
 impl ToolAnswer {
     pub(crate) fn into_mcp(self) -> CallToolResult {
         match self {
-            Self::Facts(facts) => CallToolResult::structured(facts),
-            Self::Failure(body) => CallToolResult::structured_error(body),
-            Self::Refusal(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+            Self::Facts(facts) => CallToolResult::structured(visible(facts)),
+            Self::Failure(body) => CallToolResult::structured_error(visible(body)),
+            Self::Refusal(words) => CallToolResult::error(vec![ContentBlock::text(marked(&words))]),
             Self::Picture(png) => CallToolResult::success(vec![ContentBlock::image(
                 STANDARD.encode(png),
                 "image/png",
             )]),
         }
+    }
+}
+
+/// The value with each text marked.
+fn visible(value: Value) -> Value {
+    match value {
+        Value::String(text) => match marked(&text) {
+            Cow::Borrowed(_) => text.into(),
+            Cow::Owned(marked) => marked.into(),
+        },
+        Value::Array(items) => items.into_iter().map(visible).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (marked(&name).into_owned(), visible(value)))
+            .collect(),
+        other => other,
     }
 }
 

@@ -249,7 +249,7 @@ async fn stream(
             until: Some(end),
             stream: Some(stream),
             max_bytes: Some(left),
-            encoding: Some(Encoding::Raw),
+            encoding: Some(Encoding::Text),
             ..ReadTerminal::new(TerminalRef::from(id), ReadFrom::Offset(from))
         };
         let page = call.backend().pool().repeat(&request).await?;
