@@ -74,8 +74,8 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn serve() -> anyhow::Result<ExitCode> {
-    logging::start();
     let paths = Paths::find()?;
+    logging::start(paths.log_file());
     let in_force = match InForce::find(&paths.config_file, &paths.state_dir) {
         Ok(in_force) => in_force,
         Err(error) => {

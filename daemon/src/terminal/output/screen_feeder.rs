@@ -26,6 +26,8 @@ pub(super) struct ScreenFeeder {
     commands: ShellCommands,
     /// Starts and ends that the store does not have yet.
     changes: VecDeque<CommandChange>,
+    /// Whether the log says that commands are not recorded.
+    has_warned: bool,
 }
 
 impl ScreenFeeder {
@@ -41,6 +43,7 @@ impl ScreenFeeder {
             fed,
             commands,
             changes: VecDeque::new(),
+            has_warned: false,
         };
         feeder.heed(events);
         feeder.terminal.shell(|log| log.has_read(fed));
@@ -101,8 +104,9 @@ impl ScreenFeeder {
             self.log(&changes);
             if self.changes.len() + changes.len() <= MAX_WAITING_CHANGES {
                 self.changes.extend(changes);
-            } else {
-                tracing::warn!(terminal = %self.terminal.id(), "a command is not recorded");
+            } else if !std::mem::replace(&mut self.has_warned, true) {
+                // A program can print any number of marks.
+                tracing::warn!(terminal = %self.terminal.id(), "commands are not recorded");
             }
         }
     }
