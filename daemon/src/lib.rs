@@ -14,4 +14,5 @@ pub mod scope;
 pub mod service;
 pub mod shell;
 pub mod store;
+pub mod strict_modes;
 pub mod terminal;

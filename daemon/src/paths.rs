@@ -8,6 +8,8 @@ use directories::BaseDirs;
 use termd_proto::paths::{SOCKET_VARIABLE, SocketPlaces};
 use thiserror::Error;
 
+use crate::strict_modes::loose_directory;
+
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Every path that the daemon uses.
@@ -42,6 +44,9 @@ pub enum PathsError {
 
 /// Why a directory is no place for a socket.
 fn problem_of(directory: &Path) -> Option<&'static str> {
+    if loose_directory(directory).is_some() {
+        return Some("everybody may replace");
+    }
     // One that is absent is made, with mode 0700.
     let found = directory.metadata().ok()?;
     let own = rustix::process::geteuid().as_raw();

@@ -210,6 +210,13 @@ fn a_socket_where_others_may_write_is_refused() {
         assert!(said.contains("others may write to"), "{mode:o}: {said}");
         assert!(!open.join("termd").exists());
     }
+    // Its own directory can be replaced where anybody may rename it.
+    let below = open.join("below");
+    fs::create_dir(&below).unwrap();
+    fs::set_permissions(&below, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let said = home.refused_start(&[("XDG_RUNTIME_DIR", below.to_str().unwrap())]);
+    assert!(said.contains("everybody may replace"), "{said}");
 }
 
 fn settings_that_others_may_write_are_refused() {
@@ -222,4 +229,9 @@ fn settings_that_others_may_write_are_refused() {
         said.contains("config.toml may be written by everybody"),
         "{said}"
     );
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+    let directory = config.parent().unwrap();
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
+    let said = home.refused_start(&[]);
+    assert!(said.contains("termd may be written by everybody"), "{said}");
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::error::{ConfigError, place, shown};
 use super::settings::Config;
+use crate::strict_modes::loose_directory;
 use termd_policy::{Policy, RuleSource};
 
 /// The longest file, in bytes. The file is read whole.
@@ -44,6 +45,10 @@ impl ConfigFile {
         }
         if let Some(problem) = problem_of(&metadata) {
             let path = path.to_owned();
+            return Err(ConfigError::Unfit { path, problem });
+        }
+        if let Some(path) = loose_directory(path) {
+            let problem = "may be written by everybody, and leads to config.toml; chmod o-w";
             return Err(ConfigError::Unfit { path, problem });
         }
         let mut text = String::new();
@@ -121,6 +126,25 @@ mod tests {
             said.contains("config.toml may be written by everybody"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_file_that_everybody_may_replace_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (directory, own) = (place.path().join("d"), place.path().join("own"));
+        for directory in [&directory, &own] {
+            fs::create_dir(directory).unwrap();
+        }
+        let path = directory.join("config.toml");
+        fs::write(&path, "[audit]\n").unwrap();
+        let link = own.join("config.toml");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(ConfigFile::load(&link).is_ok(), "a link is no fault");
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
+        for path in [&path, &link] {
+            let said = ConfigFile::load(path).unwrap_err().to_string();
+            assert!(said.contains("d may be written by everybody"), "{said}");
+        }
     }
 
     #[test]
