@@ -13,6 +13,7 @@ mod protected;
 mod record;
 mod rules;
 mod termctl_lines;
+mod tty;
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         record::ATTACKS,
         rules::ATTACKS,
         termctl_lines::ATTACKS,
+        tty::ATTACKS,
     ];
     let trial = |(name, attack): &Attack| {
         let attack = *attack;
