@@ -178,7 +178,9 @@ fn another_detach_key_may_be_chosen() {
     pty.read_until("ready");
     // The default detach key is an ordinary key then.
     pty.write([0x1d, b'x', b'\r']);
-    pty.read_until("GOT \u{1d}x");
+    pty.read_until("GOT x");
+    let raw = ok(&daemon, &["read", "--raw", &id]);
+    assert!(raw.contains("GOT \u{1d}x"), "{raw:?}");
     pty.write([0x11]);
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }

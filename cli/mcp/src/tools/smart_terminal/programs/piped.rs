@@ -246,7 +246,6 @@ async fn stream(
             break;
         }
         let request = ReadTerminal {
-            until: Some(end),
             stream: Some(stream),
             max_bytes: Some(left),
             encoding: Some(Encoding::Text),
