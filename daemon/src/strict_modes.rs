@@ -1,4 +1,4 @@
-//! Whether everybody may put something else in a path's place, as `StrictModes` of sshd_config(5).
+//! Whether everybody may put something else in a path's place, as `StrictModes` of `sshd_config(5)`.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -55,6 +55,8 @@ pub(super) fn control_function(sequence: &[u8]) -> Option<ControlFunction<'_>> {
     escape_function(body)
 }
 
+// A line for each kind of function.
+#[allow(clippy::match_same_arms)]
 fn escape_function(body: &str) -> Option<ControlFunction<'_>> {
     use ControlFunction::{Draw, Reset, Switch};
     Some(match body.as_bytes() {
@@ -110,6 +112,8 @@ impl<'a> Csi<'a> {
         })
     }
 
+    // A line for each kind of function.
+    #[allow(clippy::match_same_arms)]
     fn function(self) -> Option<ControlFunction<'a>> {
         use ControlFunction::{AnsiModes, Draw, PopKeys, PrivateModes, PushKeys, SetKeys, Switch};
         let Self { params, last, .. } = self;

@@ -12,7 +12,7 @@ use tracing_subscriber::layer::Context;
 
 /// Most lines of one place in a [`WINDOW`].
 const MAX_LINES: u32 = 60;
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 
 /// Leaves out lines of a place that has written many within a minute. What a program or a client
 /// brings about can be repeated without end. Lines below `info` are there by request, and all stay.
@@ -37,25 +37,33 @@ enum Fate {
     LeftOut,
 }
 
-impl LineLimit {
-    fn fate(&self, place: Identifier, now: Instant) -> Fate {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = places.entry(place).or_insert(Lines {
+impl Lines {
+    fn new(now: Instant) -> Self {
+        Self {
             since: now,
             count: 0,
-        });
-        if now.duration_since(lines.since) >= WINDOW {
-            *lines = Lines {
-                since: now,
-                count: 0,
-            };
         }
-        lines.count = lines.count.saturating_add(1);
-        match lines.count {
+    }
+
+    /// Counts a line.
+    fn add(&mut self, now: Instant) -> Fate {
+        if now.duration_since(self.since) >= WINDOW {
+            *self = Self::new(now);
+        }
+        self.count = self.count.saturating_add(1);
+        match self.count {
             0..=MAX_LINES => Fate::Written,
             count if count == MAX_LINES + 1 => Fate::Over,
             _ => Fate::LeftOut,
         }
+    }
+}
+
+impl LineLimit {
+    fn fate(&self, place: Identifier, now: Instant) -> Fate {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = places.entry(place).or_insert_with(|| Lines::new(now));
+        lines.add(now)
     }
 }
 
@@ -116,14 +124,13 @@ mod tests {
 
     #[test]
     fn lines_come_again_after_a_while() {
-        let limit = LineLimit::default();
-        let place = tracing::info_span!("place").metadata().unwrap().callsite();
         let begin = Instant::now();
+        let mut lines = Lines::new(begin);
         for _ in 0..MAX_LINES {
-            assert_eq!(limit.fate(place.clone(), begin), Fate::Written);
+            assert_eq!(lines.add(begin), Fate::Written);
         }
-        assert_eq!(limit.fate(place.clone(), begin), Fate::Over);
-        assert_eq!(limit.fate(place.clone(), begin), Fate::LeftOut);
-        assert_eq!(limit.fate(place, begin + WINDOW), Fate::Written);
+        assert_eq!(lines.add(begin), Fate::Over);
+        assert_eq!(lines.add(begin), Fate::LeftOut);
+        assert_eq!(lines.add(begin + WINDOW), Fate::Written);
     }
 }
