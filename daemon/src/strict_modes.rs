@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 const WRITABLE_BY_ALL: u32 = 0o002;
 /// With it only the owner of an entry may (`/tmp`).
 const STICKY: u32 = 0o1000;
-/// Most links that are followed, as path_resolution(7) has it.
+/// Most links that are followed, as `path_resolution(7)` has it.
 const MAX_LINKS: u32 = 40;
 
 /// The first directory on the way to a path, through each symbolic link, in which everybody may
