@@ -12,6 +12,7 @@ mod rules;
 mod safe;
 mod table;
 mod typed;
+mod unread;
 mod wrappers;
 
 use termd_proto::policy::{Judgement, Verdict};

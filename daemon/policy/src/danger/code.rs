@@ -4,10 +4,10 @@
 //! Code is read as words, texts and signs, which Python, JavaScript, Perl, Ruby, PHP, Lua and awk share.
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 
-mod calls;
+pub(crate) mod calls;
 mod hidden;
 mod remote;
-mod tokens;
+pub(crate) mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 

@@ -32,6 +32,20 @@ pub(crate) struct Danger {
     pub(crate) reason: String,
     /// Whether only a person can agree.
     pub(crate) needs_person: bool,
+    /// Whether the command runs what is not read. To a rule, that may be any command.
+    pub(crate) runs_unread: bool,
+}
+
+impl Danger {
+    /// A command that runs what is not read.
+    pub(crate) fn unread(verdict: Verdict, reason: String) -> Self {
+        Self {
+            verdict,
+            reason,
+            needs_person: false,
+            runs_unread: true,
+        }
+    }
 }
 
 impl From<String> for Danger {
@@ -40,6 +54,7 @@ impl From<String> for Danger {
             verdict: Verdict::Dangerous,
             reason,
             needs_person: false,
+            runs_unread: false,
         }
     }
 }
@@ -55,6 +70,15 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
     if let Some(reason) = by_code {
         return Some(reason.into());
     }
+    let fetched = of_files(&mut call, &row.runs, |path| {
+        (is_address(path) || is_shorthand(program, path))
+            .then(|| format!("it runs or installs what {path} holds, unseen"))
+    });
+    let mut unread = row.reasons.iter();
+    let runs_unread = fetched.is_some()
+        || unread.any(|reason| {
+            reason.weight == Weight::Unknown && reason.form.fits(&mut call).is_some()
+        });
     for reason in &row.reasons {
         let Some(found) = reason.form.fits(&mut call) else {
             continue;
@@ -68,14 +92,11 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
             },
             reason: format!("`{}` {}", said.join(" "), reason.why),
             needs_person: reason.weight == Weight::Person,
+            runs_unread,
         });
     }
-    let fetched = of_files(&mut call, &row.runs, |path| {
-        (is_address(path) || is_shorthand(program, path))
-            .then(|| format!("it runs or installs what {path} holds, unseen"))
-    });
     if let Some(reason) = fetched {
-        return Some(reason.into());
+        return Some(Danger::unread(Verdict::Dangerous, reason));
     }
     let files = table.files();
     let written = of_files(&mut call, &row.writes, |path| {

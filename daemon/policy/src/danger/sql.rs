@@ -332,11 +332,24 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         return Vec::new();
     }
     let prefixes = [
-        "\\!", ".shell ", ".system ", "system ", "!", "\\o |", "\\g |",
+        "\\!", ".shell ", ".shel ", ".she ", ".sh ", ".system ", ".syste ", ".syst ", ".sys ",
+        ".sy ", "system ", "!", "\\o |", "\\g |",
     ];
+    let quotes = ['"', '\'', ' ', ')'];
     let lines = text.lines().map(str::trim_start);
     lines
-        .filter_map(|line| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)))
+        .filter_map(|line| {
+            // sqlite3(1): `.read |CMD`, `.import "|CMD" t`; psql(1): `\copy t from program 'CMD'`.
+            let piped = line.starts_with('.').then(|| line.split_once('|'));
+            let program = line
+                .starts_with("\\copy")
+                .then(|| line.split_once("program "));
+            let behind = piped.or(program).flatten();
+            let line_of = |prefix: &&str| line.strip_prefix(*prefix);
+            behind
+                .map(|(_, line)| line.trim_matches(quotes))
+                .or_else(|| prefixes.iter().find_map(line_of))
+        })
         .collect()
 }
 

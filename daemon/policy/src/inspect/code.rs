@@ -1,75 +1,355 @@
-//! Code of another language that gives the system a text to run.
+//! What code of another language runs: lines for a shell, further code, and what is only known once it
+//! runs.
 
-/// Calls that run what they are given, of Python, Ruby, Perl, PHP, Lua, JavaScript and awk.
-const RUNNERS: [&str; 18] = [
-    "os.system",
-    "os.popen",
-    "subprocess.run",
-    "subprocess.call",
-    "subprocess.check_call",
-    "subprocess.check_output",
-    "subprocess.Popen",
-    "subprocess.getoutput",
-    "pty.spawn",
-    "system",
-    "popen",
-    "execSync",
-    "spawnSync",
-    "exec",
-    "spawn",
-    "passthru",
-    "shell_exec",
-    "os.execute",
-];
+use std::collections::HashMap;
 
-/// Whether a call runs something else than a literal.
-pub(super) fn runs_computed(code: &str) -> bool {
-    RUNNERS.iter().any(|runner| {
-        code.match_indices(runner).any(|(at, _)| {
-            let before = code.get(..at).unwrap_or_default().chars().next_back();
-            let is_whole = !before.is_some_and(|c| c.is_alphanumeric() || c == '_');
-            let rest = code.get(at + runner.len()..).unwrap_or_default();
-            let argument = rest.trim_start().strip_prefix('(');
-            is_whole && argument.is_some_and(|argument| !is_literal(argument))
-        })
+use crate::danger::code::calls::aliases;
+use crate::danger::code::tokens::{Token, tokens};
+use crate::program::kind::has_commands;
+use crate::word_list::is_listed;
+
+/// Calls that start a program, under names that nothing else has.
+const STARTERS: &str = "
+    system popen popen2 popen3 popen4 Popen getoutput getstatusoutput check_output check_call execSync execFile
+    execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe posix_spawn posix_spawnp spawnl
+    spawnle spawnlp spawnv spawnve spawnvp passthru shell_exec proc_open pcntl_exec create_subprocess_exec
+    create_subprocess_shell capture2 capture2e capture3 syscmd esyscmd CDLL fork_exec startProcess execaCommand
+    ProcessBuilder execute_process";
+/// Calls that start a program where the code names a module for that.
+const STARTERS_OF_MODULES: &str = "run call exec spawn fork sh command execa";
+/// Modules that start programs.
+const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
+/// Languages in which `exec` and `spawn` are functions of their own.
+const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
+/// Calls that run a text as code.
+const EVALUATORS: &str =
+    "eval exec Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
+/// Calls that run a file as code.
+const FILE_RUNNERS: &str = "run_path run_module dofile execfile loadfile";
+/// Calls that find what they give by a text.
+const FINDERS: &str =
+    "require __import__ import_module getattr const_get call_user_func call_user_func_array";
+/// What holds calls that start programs.
+const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
+
+/// What code runs.
+#[derive(Debug, Default)]
+pub(super) struct Started {
+    pub(super) lines: Vec<String>,
+    pub(super) code: Vec<String>,
+    /// Whether the code starts something that it does not name by a literal.
+    pub(super) runs_unread: bool,
+}
+
+/// What code for a program runs.
+pub(super) fn started(program: &str, code: &str) -> Started {
+    let mut started = Started::default();
+    if has_commands(program)
+        || matches!(
+            program,
+            "tclsh" | "expect" | "vi" | "vim" | "nvim" | "ex" | "view" | "cmake"
+        )
+    {
+        commands(code, &mut started);
+    }
+    let tokens = tokens(&without_comments(code));
+    let names = aliases(&tokens);
+    let mut scan = Scan {
+        program,
+        tokens: &tokens,
+        names: &names,
+        started,
+        calls: 0,
+    };
+    scan.read();
+    let mut started = scan.started;
+    started.runs_unread |= program == "php" && calls_variable(code);
+    started
+}
+
+/// Lines without those that are a comment.
+fn without_comments(code: &str) -> String {
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("# ") || line.starts_with("//")
+    };
+    let lines: Vec<&str> = code.lines().filter(|line| !is_comment(line)).collect();
+    lines.join("\n")
+}
+
+/// What lines run that are commands of a program: `!CMD`, `:r !CMD`, `shell CMD`, `pipe … | CMD`.
+fn commands(text: &str, started: &mut Started) {
+    const LINES: [&str; 9] = [
+        "shell ",
+        "platform shell ",
+        ".shell ",
+        "sh ",
+        "system ",
+        "exec ",
+        "spawn ",
+        "COMMAND ",
+        "eval exec ",
+    ];
+    const CODE: [&str; 6] = ["python3 ", "python ", "py3 ", "py ", "script ", "lua "];
+    for line in text.lines() {
+        let line = line.trim_start().trim_start_matches(['~', ':']);
+        if let Some(shell) = behind_escape(line) {
+            started.lines.push(shell.to_owned());
+        }
+        let word = LINES.iter().find_map(|word| line.strip_prefix(word));
+        started
+            .lines
+            .extend(word.map(|line| line.trim_matches(['"', '\'']).to_owned()));
+        let code = CODE.iter().find_map(|word| line.strip_prefix(word));
+        started.code.extend(code.map(str::to_owned));
+        if let Some((_, shell)) = line.split_once('|')
+            && (line.starts_with("pipe ") || line.contains("\"|") || line.contains("'|"))
+        {
+            started
+                .lines
+                .push(shell.trim_matches([' ', '"', '\'']).to_owned());
+        }
+        // cmake-commands(7).
+        if let Some((_, command)) = line.split_once("COMMAND ") {
+            let command = command.trim_end().trim_end_matches(')');
+            started.lines.push(command.to_owned());
+            started.runs_unread |= command.contains("${");
+        }
+        // A value of Tcl, of vim or of gdb.
+        started.runs_unread |= word.is_some_and(|line| line.contains(['[', '$']));
+    }
+}
+
+/// What stands behind `!`, `r !`, `1,5!` at the beginning of a line.
+fn behind_escape(line: &str) -> Option<&str> {
+    let (before, shell) = line.split_once('!')?;
+    let before = before.trim_end();
+    let is_address = before
+        .chars()
+        .all(|c| c.is_ascii_digit() || ",.$%'<>+-\\ ".contains(c));
+    let verb = before.rsplit([' ', ',', '%', '$']).next().unwrap_or(before);
+    let is_verb = matches!(
+        verb,
+        "r" | "read" | "w" | "write" | "sil" | "silent" | "e" | "|"
+    );
+    (is_address || is_verb).then(|| shell.trim_start_matches(['!', ' ']))
+}
+
+/// Whether PHP calls what a variable names: `$f(…)`.
+fn calls_variable(code: &str) -> bool {
+    code.split('$').skip(1).any(|rest| {
+        let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        behind.len() < rest.len() && behind.trim_start().starts_with('(')
     })
 }
 
-/// Whether arguments begin with string literals: `"ls")`, `["ls", "-l"], check=True)`.
-fn is_literal(arguments: &str) -> bool {
-    let mut rest = arguments
-        .trim_start()
-        .trim_start_matches(['[', '('])
-        .trim_start();
-    loop {
-        let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            return false;
-        };
-        let inner = rest.get(1..).unwrap_or_default();
-        let mut end = None;
-        let mut chars = inner.char_indices();
-        while let Some((at, c)) = chars.next() {
-            if c == '\\' {
-                chars.next();
-            } else if c == quote {
-                end = Some(at + 1);
-                break;
+/// A reading of the tokens of code.
+struct Scan<'a> {
+    program: &'a str,
+    tokens: &'a [Token],
+    names: &'a HashMap<String, String>,
+    started: Started,
+    /// The calls found that start programs.
+    calls: usize,
+}
+
+impl Scan<'_> {
+    fn read(&mut self) {
+        let names_module = self.tokens.iter().any(|token| match token {
+            Token::Word(word) | Token::Text(word) => is_listed(word, MODULES),
+            Token::Shell(_) | Token::Sign(_) => false,
+        });
+        for at in 0..self.tokens.len() {
+            match self.tokens.get(at) {
+                Some(Token::Word(word)) => {
+                    let name = self.names.get(word).unwrap_or(word).clone();
+                    self.word(&name, at, names_module);
+                }
+                Some(Token::Shell(text)) if self.runs_backticks() => {
+                    self.calls += 1;
+                    self.started.runs_unread |= is_interpolated(text);
+                }
+                Some(Token::Sign('|')) if self.program.ends_with("awk") => self.pipe(at),
+                _ => {}
             }
         }
-        let Some(behind) = end.and_then(|end| inner.get(end..)) else {
-            return false;
-        };
-        let behind = behind.trim_start();
-        if behind.starts_with([')', ']']) {
-            return true;
-        }
-        let Some(next) = behind.strip_prefix(',') else {
-            return false;
-        };
-        rest = next.trim_start();
-        if !rest.starts_with(['\'', '"']) {
-            // Further arguments are options of the call.
-            return true;
+        // A module is there to be used, so its calls hide.
+        self.started.runs_unread |= names_module && self.calls == 0;
+    }
+
+    fn runs_backticks(&self) -> bool {
+        is_listed(self.program, "perl ruby irb php julia")
+    }
+
+    /// Whether texts in double quotes hold values.
+    fn interpolates(&self) -> bool {
+        self.runs_backticks() || is_listed(self.program, "tclsh expect")
+    }
+
+    fn sign(&self, at: usize) -> Option<char> {
+        match self.tokens.get(at) {
+            Some(Token::Sign(sign)) => Some(*sign),
+            _ => None,
         }
     }
+
+    fn word(&mut self, name: &str, at: usize, names_module: bool) {
+        let before = at.checked_sub(1);
+        let is_member = before.is_some_and(|at| matches!(self.sign(at), Some('.' | ':' | '>')));
+        let has_exec = is_listed(self.program, EXEC_LANGUAGES);
+        let starts = is_listed(name, STARTERS)
+            || (names_module && is_listed(name, STARTERS_OF_MODULES))
+            || (has_exec && !is_member && matches!(name, "exec" | "spawn"))
+            || (self.program.starts_with("lua") && name == "execute");
+        let next = self.tokens.get(at + 1);
+        let is_call = self.sign(at + 1) == Some('(')
+            || (self.takes_bare_words()
+                && matches!(
+                    next,
+                    Some(Token::Text(_) | Token::Word(_) | Token::Shell(_))
+                ));
+        if starts && is_call {
+            self.calls += 1;
+            self.started.runs_unread |= !self.is_literal(at + 1);
+        } else if starts {
+            let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
+                || self.is_word(at + 1, &["as"]);
+            let is_value = is_member || is_listed(name, STARTERS);
+            self.started.runs_unread |= is_value && !is_import && !self.is_key(at);
+        } else if is_listed(name, FILE_RUNNERS) && is_call
+            || (name == "do" && self.program == "perl" && matches!(next, Some(Token::Text(_))))
+        {
+            self.started.runs_unread = true;
+        } else if is_listed(name, EVALUATORS) && is_call && !is_member {
+            match self.tokens.get(at + 2) {
+                Some(Token::Text(text)) if self.is_literal(at + 1) => {
+                    self.started.code.push(text.clone());
+                }
+                _ => self.started.runs_unread = true,
+            }
+        } else if is_listed(name, FINDERS) && is_call {
+            let holds = matches!(self.tokens.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
+            let is_getter = name == "getattr" || name == "const_get";
+            self.started.runs_unread |= holds || (!is_getter && !self.is_literal(at + 1));
+        } else if name == "open" && is_listed(self.program, "perl ruby irb") {
+            self.open(at);
+        }
+    }
+
+    /// Whether calls of the language need no brackets.
+    fn takes_bare_words(&self) -> bool {
+        is_listed(
+            self.program,
+            "perl ruby irb php tclsh expect awk gawk mawk nawk lua",
+        )
+    }
+
+    fn is_word(&self, at: usize, words: &[&str]) -> bool {
+        matches!(self.tokens.get(at), Some(Token::Word(word)) if words.contains(&word.as_str()))
+    }
+
+    /// Whether a name is a key, a module or the beginning of a longer name.
+    fn is_key(&self, at: usize) -> bool {
+        let next = self.sign(at + 1);
+        next == Some('.') || (next == Some(':') && self.sign(at + 2) != Some(':'))
+    }
+
+    /// Whether the arguments that begin at a token begin with a text, or with a list of texts.
+    fn is_literal(&self, from: usize) -> bool {
+        let mut at = from;
+        let mut in_list = false;
+        while let Some(open @ ('(' | '[' | '{')) = self.sign(at) {
+            in_list |= open != '(' || at > from;
+            at += 1;
+        }
+        loop {
+            if self.is_word(at, &["r", "b", "u", "rb", "br"]) {
+                at += 1;
+            }
+            let is_known = match self.tokens.get(at) {
+                Some(Token::Text(text)) => !(self.interpolates() && is_interpolated(text)),
+                // A template of JavaScript.
+                Some(Token::Shell(text)) => {
+                    is_listed(self.program, "node nodejs deno bun tsx") && !text.contains("${")
+                }
+                _ => false,
+            };
+            if !is_known {
+                return false;
+            }
+            match self.tokens.get(at + 1) {
+                None | Some(Token::Sign(')' | ']' | '}' | ';' | '\n' | '|')) => return true,
+                Some(Token::Sign(',')) if in_list => at += 2,
+                Some(Token::Sign(',')) => return true,
+                Some(_) => return false,
+            }
+            while self.sign(at) == Some('\n') {
+                at += 1;
+            }
+            if matches!(self.sign(at), Some(']' | ')' | '}')) {
+                return true;
+            }
+        }
+    }
+
+    /// awk(1p): `cmd | getline`, `print | cmd`.
+    fn pipe(&mut self, at: usize) {
+        let is_or = self.sign(at + 1) == Some('|')
+            || at
+                .checked_sub(1)
+                .is_some_and(|at| self.sign(at) == Some('|'));
+        if is_or {
+            return;
+        }
+        if self.is_word(at + 1, &["getline"]) {
+            let is_text = |back: usize| {
+                at.checked_sub(back)
+                    .is_some_and(|at| matches!(self.tokens.get(at), Some(Token::Text(_))))
+            };
+            self.started.runs_unread |= !is_text(1) || is_text(2);
+            return;
+        }
+        // gawk(1): `|&` leads both ways.
+        let from = at + 1 + usize::from(self.sign(at + 1) == Some('&'));
+        match self.tokens.get(from) {
+            Some(Token::Text(text)) => self.started.lines.push(text.clone()),
+            _ if self.is_word(from, &["getline"]) => {}
+            _ => self.started.runs_unread = true,
+        }
+        self.started.runs_unread |= !self.is_literal(from);
+    }
+
+    /// `open(F, "cmd|")`, `open(F, "-|", "cmd")`, `open("|cmd")`.
+    fn open(&mut self, at: usize) {
+        let rest = self.tokens.iter().skip(at + 1);
+        let args: Vec<&Token> = rest
+            .take_while(|token| !matches!(token, Token::Sign(';' | '\n')))
+            .collect();
+        let texts = args.iter().filter_map(|token| match token {
+            Token::Text(text) => Some(text.trim()),
+            _ => None,
+        });
+        let texts: Vec<&str> = texts.collect();
+        if !texts
+            .iter()
+            .any(|text| text.starts_with('|') || text.ends_with('|'))
+        {
+            return;
+        }
+        let lines = texts
+            .iter()
+            .map(|text| text.trim_matches(['|', '-']).trim());
+        self.started
+            .lines
+            .extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
+        let joins = args
+            .iter()
+            .any(|token| matches!(token, Token::Sign('.' | '+')));
+        self.started.runs_unread |= joins || texts.iter().any(|text| is_interpolated(text));
+    }
+}
+
+/// Whether a text holds values of variables, to Perl, Ruby, PHP and Tcl.
+fn is_interpolated(text: &str) -> bool {
+    text.contains(['$', '@', '[']) || text.contains("#{")
 }

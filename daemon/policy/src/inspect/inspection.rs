@@ -81,6 +81,12 @@ impl Inspection {
         });
     }
 
+    /// Adds something that is wrong with the text because it runs what is not read.
+    pub(super) fn note_unread(&mut self, verdict: Verdict, reason: impl Into<String>, span: Span) {
+        self.note(verdict, reason, span);
+        self.note_possible(span);
+    }
+
     /// Adds that any command may run here, which matters to rules alone.
     pub(super) fn note_possible(&mut self, span: Span) {
         self.commands.push(InspectedCommand::any(span));

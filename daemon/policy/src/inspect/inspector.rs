@@ -9,7 +9,7 @@ use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
 use super::assignment::run_builtin;
-use super::code::runs_computed;
+use super::code::started;
 use super::command_sink::CommandSink;
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
@@ -17,11 +17,10 @@ use super::inspection::Inspection;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::{self, Danger, code, exfiltration, sql};
-use crate::program::input::{runs_stdin, script_substitution};
-use crate::program::kind::{
-    ProgramKind, SqlClient, base_name, is_interpreter, is_shell, program_kind,
-};
+use crate::program::input::{runs_stdin, takes_script};
+use crate::program::kind::{ProgramKind, SqlClient, base_name, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
+use crate::program::table::ProgramTable;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
 use crate::shell::choices::Choices;
@@ -88,10 +87,10 @@ impl CommandSink for Inspector {
                 self.add(&name.text, words, None, span);
                 return;
             }
+            let reason = "what it runs is only known once it runs".to_owned();
             let danger = Danger {
-                verdict: Verdict::Unknown,
-                reason: "what it runs is only known once it runs".to_owned(),
-                needs_person: false,
+                runs_unread: false,
+                ..Danger::unread(Verdict::Unknown, reason)
             };
             self.add(&name.text, words, Some(danger), span);
             return;
@@ -132,7 +131,7 @@ impl CommandSink for Inspector {
                 "coproc" | "split" | "gsplit" | "tar" | "bsdtar" | "gtar"
             );
             let reads = if feeds { &Stdin::Computed } else { stdin };
-            self.inner(inner, args, reads, span, depth + 1);
+            self.inner(&program, inner, args, reads, span, depth + 1);
             if let Some(outer) = outer {
                 self.inspection.state = outer;
             }
@@ -191,18 +190,27 @@ impl Inspector {
 
     /// Inspects code of an interpreter, and the shell lines that it gives to the system. A rule may fit
     /// these lines; whether they run cannot be told.
-    pub(super) fn code(&mut self, text: &str, span: Span) {
+    /// Returns whether the code starts what is only known once it runs.
+    pub(super) fn code(&mut self, program: &str, text: &str, span: Span) -> bool {
+        if !self.inspection.count_text(text.len(), span) {
+            return true;
+        }
         if let Some(reason) = code::danger(&self.inspection.programs, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         let mut inner = Self::default();
-        for line in code::shell_lines(text) {
-            inner.script(&line, Nesting::Within(span), CODE_DEPTH);
+        let mut started = started(program, text);
+        for line in code::shell_lines(text).iter().chain(&started.lines) {
+            inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
         self.add_possible(inner, "it runs a shell line: ", span);
-        if runs_computed(text) {
+        for text in started.code {
+            started.runs_unread |= self.code(program, &text, span);
+        }
+        if started.runs_unread {
             self.inspection.note_possible(span);
         }
+        started.runs_unread
     }
 
     /// Inspects what a name stands for that the text has defined: a function, or an alias. It is
@@ -304,6 +312,7 @@ impl Inspector {
             let words =
                 ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
             self.inner(
+                "",
                 InnerCommand::Argv(words.to_vec()),
                 &[],
                 &Stdin::Given,
@@ -317,7 +326,7 @@ impl Inspector {
     fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         let programs = self.inspection.programs.clone();
         for inner in wrapper::of_variable(&programs, name, value, 0) {
-            self.inner(inner, &[], &Stdin::Given, span, depth);
+            self.inner("", inner, &[], &Stdin::Given, span, depth);
         }
     }
 
@@ -339,7 +348,7 @@ impl Inspector {
             || run_files.iter().any(|file| is_fetched(file))
             || (works_here && fetched.is_inside)
             || ((runs_files || works_here) && script.is_some_and(|word| is_fetched(&word.text)));
-        runs.then(|| FETCHED.to_owned().into())
+        runs.then(|| Danger::unread(Verdict::Dangerous, FETCHED.to_owned()))
     }
 
     /// Why a command is unknown that is in no table, where such commands are asked about.
@@ -348,8 +357,7 @@ impl Inspector {
         let asks = self.inspection.asks_unlisted && !danger::is_harmless(programs, program, args);
         asks.then(|| Danger {
             verdict: Verdict::Unknown,
-            reason: format!("`{program}` is not listed as harmless with these words"),
-            needs_person: false,
+            ..format!("`{program}` is not listed as harmless with these words").into()
         })
     }
 
@@ -380,6 +388,9 @@ impl Inspector {
 
     fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
         let args = words.get(1..).unwrap_or_default();
+        if danger.as_ref().is_some_and(|danger| danger.runs_unread) {
+            self.inspection.note_possible(span);
+        }
         let is_unlikely = self.inspection.is_unlikely;
         let is_persons = self.inspection.front == Some(Front::Cli);
         let danger = danger
@@ -400,9 +411,26 @@ impl Inspector {
         });
     }
 
-    /// Inspects what a command starts.
+    /// Adds a script as the program that it is, for rules.
+    fn script_file(&mut self, words: &[Word]) {
+        let Some(file) = words.first() else {
+            return;
+        };
+        let args = words.get(1..).unwrap_or_default();
+        self.inspection.commands.push(InspectedCommand {
+            program: base_name(&file.text).to_owned(),
+            name_end: unknown_name_end(file),
+            is_certain: true,
+            args: args.to_vec(),
+            arguments: joined(args),
+            finding: None,
+        });
+    }
+
+    /// Inspects what a command of this program starts.
     fn inner(
         &mut self,
+        program: &str,
         inner: InnerCommand,
         args: &[Word],
         stdin: &Stdin,
@@ -426,14 +454,31 @@ impl Inspector {
                     inspect_script(self, &text, Nesting::Within(span_of(at)), stdin, depth);
                 }
             }
+            InnerCommand::Script {
+                text,
+                at,
+                parameters,
+            } => {
+                let is_known = parameters.iter().all(|word| !word.splits);
+                let mut given = parameters.into_iter().map(|word| word.text);
+                self.inspection.state.zero = given.next().map(Into::into);
+                self.inspection.state.parameters = is_known.then(|| Arc::new(given.collect()));
+                let line = InnerCommand::Line { text, at };
+                self.inner(program, line, args, stdin, span, depth);
+            }
+            InnerCommand::ScriptFile(words) => self.script_file(&words),
+            InnerCommand::Any => self.inspection.note_possible(span),
             InnerCommand::Code { text, at } => {
                 let raw = args.get(at).map_or("", |word| word.raw.as_str());
                 let is_unknown = |c: char| c == UNKNOWN || c.is_whitespace();
-                if text.contains(UNKNOWN) && text.chars().all(is_unknown) && fetches(raw) {
-                    self.inspection
-                        .note(Verdict::Dangerous, FETCHED, span_of(at));
+                if text.contains(UNKNOWN) && text.chars().all(is_unknown) {
+                    self.inspection.note_possible(span_of(at));
+                    if fetches(raw) {
+                        self.inspection
+                            .note_unread(Verdict::Dangerous, FETCHED, span_of(at));
+                    }
                 }
-                self.code(&text, span_of(at));
+                let _unread = self.code(program, &text, span_of(at));
             }
             InnerCommand::Sql { client, text, at } => {
                 self.sql(client, &text, Nesting::Within(span_of(at)), span, depth);
@@ -450,43 +495,60 @@ impl Inspector {
     /// Notes a script that another command prints: `bash -c "$(curl …)"`, `eval "$(ssh-agent)"`.
     fn computed_script(&mut self, raw: &str, span: Span) {
         if fetches(raw) {
-            self.inspection.note(Verdict::Dangerous, FETCHED, span);
+            self.inspection
+                .note_unread(Verdict::Dangerous, FETCHED, span);
         } else if !prints_environment(raw) {
             self.inspection.note(Verdict::Unknown, COMPUTED, span);
         }
     }
 
-    /// Inspects the standard input of a program that runs it.
+    /// Inspects what a program runs of its standard input, and of other descriptors that it is given.
     fn input(&mut self, program: &str, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
-        if let Some(raw) = script_substitution(program, args) {
-            let inner = raw.strip_prefix("<(").and_then(|raw| raw.strip_suffix(')'));
+        let programs = self.inspection.programs.clone();
+        let (run, unclear) = descriptors(&programs, program, args);
+        if unclear {
+            self.inspection.note_possible(span);
+        }
+        for word in run {
+            let text = self.held_by(word, stdin);
+            self.run_text(program, &text, &word.raw, span, depth);
+        }
+        if runs_stdin(program, args) {
+            self.run_text(program, stdin, "", span, depth);
+        }
+    }
+
+    /// What the descriptor holds that a word names.
+    fn held_by(&mut self, word: &Word, stdin: &Stdin) -> Stdin {
+        if let Some((_, inner)) = word.raw.split_once("<(") {
+            let inner = inner.rsplit_once(')').map_or(inner, |(inner, _)| inner);
             let scope = Scope::of(&self.inspection.state);
-            let text = printed(inner.unwrap_or_default(), scope, &mut Choices::none());
-            match text.map(|text| Stdin::of_text(text, fetches(raw))) {
-                Some(Stdin::Literal(text)) => self.script(&text, Nesting::Within(span), depth),
-                _ => self.computed_script(raw, span),
-            }
-            return;
+            let text = printed(inner, scope, &mut Choices::none());
+            let is_fetched = fetches(inner);
+            return match text.map(|text| Stdin::of_text(text, is_fetched)) {
+                Some(text) => text,
+                None if is_fetched => Stdin::Fetched,
+                None => Stdin::Computed,
+            };
         }
-        let is_descriptor_read = reads_descriptor(program, args);
-        if is_descriptor_read && matches!(stdin, Stdin::Given) {
-            self.inspection.note(Verdict::Unknown, COMPUTED, span);
-            return;
+        match stdin {
+            Stdin::Given if is_descriptor(&word.text) && !is_stdin(&word.text) => Stdin::Computed,
+            stdin => stdin.clone(),
         }
-        if !runs_stdin(program, args) {
-            return;
-        }
+    }
+
+    /// Inspects a text that a program runs. `raw` is the substitution that it comes from.
+    fn run_text(&mut self, program: &str, text: &Stdin, raw: &str, span: Span, depth: usize) {
         let kind = match program {
             "at" | "batch" | "source" | "." => ProgramKind::Shell,
-            "make" | "gmake" => ProgramKind::Code,
             _ => program_kind(program),
         };
-        match (kind, stdin) {
+        let is_make = matches!(program, "make" | "gmake");
+        match (kind, text) {
             (_, Stdin::Given)
-            | (ProgramKind::Text | ProgramKind::Other, _)
             | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
             (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
-            (ProgramKind::Code, Stdin::Literal(_)) if matches!(program, "make" | "gmake") => {
+            (_, Stdin::Literal(_)) if is_make => {
                 self.inspection.note(Verdict::Unknown, MAKEFILE, span);
             }
             (ProgramKind::Shell, Stdin::Literal(text)) => {
@@ -500,14 +562,57 @@ impl Inspector {
                     self.inspection.state = outer;
                 }
             }
-            (ProgramKind::Code, Stdin::Literal(text)) => self.code(text, span),
             (ProgramKind::Sql(client), Stdin::Literal(text)) => {
                 self.sql(client, text, Nesting::Within(span), span, depth);
             }
-            (_, Stdin::Fetched) => self.inspection.note(Verdict::Dangerous, FETCHED, span),
+            (_, Stdin::Literal(text)) => {
+                let _unread = self.code(program, text, span);
+            }
+            (_, Stdin::Fetched) => {
+                self.inspection
+                    .note_unread(Verdict::Dangerous, FETCHED, span);
+            }
+            (ProgramKind::Text | ProgramKind::Other, Stdin::Computed) if !is_make => {
+                self.inspection.note_possible(span);
+            }
+            (_, Stdin::Computed) if prints_environment(raw) => {}
             (_, Stdin::Computed) => self.inspection.note(Verdict::Unknown, COMPUTED, span),
         }
     }
+}
+
+/// The words that name a descriptor which a program runs, and whether other such words may.
+fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
+    let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
+    let given: Vec<&Word> = args.iter().filter(is_descriptor).collect();
+    let reads_script =
+        is_shell(program) || takes_script(program) || matches!(program, "source" | ".");
+    if reads_script {
+        // Further operands are data of the script.
+        let script = args.iter().find(|word| !word.text.starts_with('-'));
+        return (script.filter(is_descriptor).into_iter().collect(), false);
+    }
+    if given.is_empty() {
+        return (given, false);
+    }
+    let (mut run, mut other) = (Vec::new(), Vec::new());
+    let files = danger::run_files(table, program, args);
+    let is_sql = matches!(program_kind(program), ProgramKind::Sql(_));
+    for word in given {
+        let is_run = files.iter().any(|file| word.text.ends_with(file.as_str()));
+        if is_sql || (is_run && program_kind(program) != ProgramKind::Shell) {
+            run.push(word);
+        } else {
+            other.push(word);
+        }
+    }
+    (run, !other.is_empty() && table.runs_others(program))
+}
+
+/// Whether a word names a descriptor: `/dev/stdin`, `--file=/dev/fd/3`.
+fn names_descriptor(text: &str) -> bool {
+    let places = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"];
+    places.iter().any(|place| text.contains(place))
 }
 
 /// Whether a client of a database works on a file of its own.
@@ -556,20 +661,12 @@ fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -
     vec![replaced.collect()]
 }
 
-/// Whether a program reads its script from a descriptor other than its standard input.
-fn reads_descriptor(program: &str, args: &[Word]) -> bool {
-    let runs_files = is_shell(program) || is_interpreter(program);
-    let script = args.iter().find(|word| !word.text.starts_with('-'));
-    (runs_files || matches!(program, "source" | "."))
-        && script.is_some_and(|word| {
-            is_descriptor(&word.text) && !is_stdin(&word.text) && !word.raw.contains("<(")
-        })
-}
-
 /// Whether the name of a word's program is only known once it runs, or is a pattern that the shell
 /// replaces.
 fn is_computed(word: &Word) -> bool {
-    base_name(word.possible()).contains(UNKNOWN)
+    let name = base_name(word.possible());
+    // What xargs(1), fd(1) and parallel(1) put in.
+    name.contains(UNKNOWN) || name.contains("{}")
 }
 
 /// The end of a program's name that is not known, or not for certain. `None`: it is known.
@@ -577,6 +674,9 @@ fn unknown_name_end(word: &Word) -> Option<String> {
     let name = base_name(word.possible());
     if word.splits {
         // The known part may become a word of its own.
+        return Some(String::new());
+    }
+    if name.contains("{}") {
         return Some(String::new());
     }
     let (_, end) = name.rsplit_once(UNKNOWN)?;

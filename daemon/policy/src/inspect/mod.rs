@@ -149,7 +149,14 @@ fn inspect_line(
             inspector.inspection.keep_dangers();
         }
         ProgramKind::Sql(client) => inspector.sql(client, line, Nesting::Outermost, whole, 0),
-        ProgramKind::Code => inspector.code(line, whole),
+        ProgramKind::Code => {
+            let name = program.map_or("", base_name);
+            // Earlier lines may have set what this one runs.
+            if inspector.code(name, line, whole) {
+                let reason = "what it starts is only known once it runs";
+                inspector.inspection.note(Verdict::Unknown, reason, whole);
+            }
+        }
         ProgramKind::Text => {}
     }
     let runs_lines = !matches!(kind, ProgramKind::Other | ProgramKind::Text);

@@ -85,6 +85,14 @@ impl TreeWalk<'_> {
                 self.file_redirect(node);
                 self.children(node, stdin, depth);
             }
+            "expansion" => {
+                // bash(1), Parameter transformation: a prompt's substitutions run.
+                if self.source.of(node).ends_with("@P}") {
+                    let reason = "it runs what a variable holds";
+                    self.sink.inspection().note(Verdict::Unknown, reason, span);
+                }
+                self.children(node, stdin, depth);
+            }
             _ => self.children(node, stdin, depth),
         }
     }

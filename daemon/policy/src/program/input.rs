@@ -1,6 +1,6 @@
 //! Programs that run what they read.
 
-use super::kind::{ProgramKind, is_interpreter, is_shell, program_kind};
+use super::kind::{ProgramKind, has_commands, is_interpreter, is_shell, program_kind};
 use super::options::{Order, Valued, options};
 use super::table::ProgramTable;
 use super::wrapper;
@@ -30,6 +30,7 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
             .any(|word| matches!(&*word.text, "-f" | "-l" | "-d"));
     }
     match program_kind(program) {
+        ProgramKind::Code if has_commands(program) => true,
         ProgramKind::Code => args
             .iter()
             .all(|word| is_stdin(&word.text) || matches!(&*word.text, "-u" | "-i" | "-B" | "-s")),
@@ -39,14 +40,23 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
             matches!(program, "ssh")
                 && wrapper::inner_commands(ProgramTable::built_in(), program, args).is_empty()
         }
-        ProgramKind::Text | ProgramKind::Other => false,
+        ProgramKind::Text => is_line_editor(program, args),
+        ProgramKind::Other => false,
     }
 }
 
-/// The process substitution that a program is given as its script, as it was written.
-pub(crate) fn script_substitution<'a>(program: &str, args: &'a [Word]) -> Option<&'a str> {
-    let runs_files =
-        is_shell(program) || is_interpreter(program) || matches!(program, "source" | ".");
-    let script = args.iter().find(|word| !word.text.starts_with('-'))?;
-    (runs_files && script.raw.starts_with("<(")).then_some(script.raw.as_str())
+/// Whether the first operand of a program is a script that it runs.
+pub(crate) fn takes_script(program: &str) -> bool {
+    is_interpreter(program) && !program.ends_with("awk")
+}
+
+/// Whether vi(1) with these arguments reads its commands from standard input: `vim -es`, `ex`.
+fn is_line_editor(program: &str, args: &[Word]) -> bool {
+    let is_ex = program == "ex";
+    let is_vi = matches!(program, "vi" | "vim" | "nvim" | "view" | "gvim" | "rvim");
+    let has_mode = |word: &Word| {
+        let letters = word.text.strip_prefix('-');
+        letters.is_some_and(|letters| matches!(letters, "e" | "E" | "es" | "Es" | "s"))
+    };
+    is_ex || (is_vi && args.iter().any(has_mode))
 }

@@ -60,6 +60,11 @@ pub(crate) fn is_foreign_shell(program: &str) -> bool {
     )
 }
 
+/// Whether a program of this name reads commands of its own, of which some run others.
+pub(crate) fn has_commands(name: &str) -> bool {
+    takes(name) == Some(Takes::Commands)
+}
+
 /// Whether a program of this name is an interpreter other than a shell.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     takes(name) == Some(Takes::Code)

@@ -384,6 +384,10 @@ impl<'a, 'c> Expander<'a, 'c> {
         let state = self.scope.state;
         let name = reference.name;
         if reference.is_positional() {
+            if name == "0" {
+                let zero = state.zero.as_deref()?;
+                return Some(Content::Text(zero.to_owned()));
+            }
             let parameters = state.parameters.as_ref()?;
             return Some(match name.parse::<usize>() {
                 Ok(0) => Content::Unknown,

@@ -52,6 +52,8 @@ pub(crate) struct ShellState {
     global_aliases: BTreeSet<String>,
     /// The positional parameters, if they are known.
     pub(crate) parameters: Option<Arc<Vec<String>>>,
+    /// `$0`, if it is known.
+    pub(crate) zero: Option<Arc<str>>,
     /// Variables whose attributes change what is assigned to them (`declare -l`).
     attributed: BTreeSet<String>,
     /// Variables may be set by other names (`declare -n`), so that no value is known.
@@ -229,6 +231,9 @@ impl ShellState {
         }
         if self.parameters != other.parameters {
             self.parameters = None;
+        }
+        if self.zero != other.zero {
+            self.zero = None;
         }
         self.global_aliases
             .extend(other.global_aliases.iter().cloned());

@@ -112,7 +112,7 @@ fn arguments(
 
 /// What names stand for: `from shutil import rmtree as x`, `x = shutil.rmtree`, `const {rmSync: x} = …`.
 /// A name that holds a text stands behind `=`.
-fn aliases(tokens: &[Token]) -> HashMap<String, String> {
+pub(crate) fn aliases(tokens: &[Token]) -> HashMap<String, String> {
     let mut names = HashMap::new();
     for window in tokens.windows(3) {
         match window {

@@ -4,7 +4,7 @@
 const MAX_TOKENS: usize = 20_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// A name or a number.
     Word(String),
     /// A text in quotes, without them. An escaped character stands without its backslash.
@@ -15,7 +15,7 @@ pub(super) enum Token {
 }
 
 /// The tokens of a code.
-pub(super) fn tokens(code: &str) -> Vec<Token> {
+pub(crate) fn tokens(code: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {

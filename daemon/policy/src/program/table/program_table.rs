@@ -149,6 +149,13 @@ impl ProgramTable {
         self.rows.get(*number.or_else(by_prefix)?)
     }
 
+    /// Whether a program of this name may be told to run something by what it reads.
+    pub(crate) fn runs_others(&self, program: &str) -> bool {
+        self.row(program).is_some_and(|row| {
+            row.takes.is_some() || !row.starts.is_empty() || !row.runs.is_empty()
+        })
+    }
+
     /// What a variable does, if it makes programs run or load something.
     pub(crate) fn variable(&self, name: &str) -> Option<&Setting> {
         setting(&self.variables, name, Case::Counts)

@@ -20,6 +20,8 @@ pub(crate) enum Takes {
     Carrier,
     /// Code.
     Code,
+    /// Commands of its own, of which some run others: `!CMD` of ed(1), `shell CMD` of gdb(1).
+    Commands,
     /// SQL.
     Sql,
     /// Commands of redis.
@@ -34,7 +36,7 @@ impl Takes {
     pub(crate) fn kind(self) -> ProgramKind {
         match self {
             Self::Shell | Self::Carrier => ProgramKind::Shell,
-            Self::Code => ProgramKind::Code,
+            Self::Code | Self::Commands => ProgramKind::Code,
             Self::Sql => ProgramKind::Sql(SqlClient::Sql),
             Self::Redis => ProgramKind::Sql(SqlClient::Redis),
             Self::Mongo => ProgramKind::Sql(SqlClient::Mongo),

@@ -23,13 +23,15 @@ pub(crate) enum Setting {
     Directories,
     /// It is options of this program.
     Options(String),
+    /// It is code, or settings that name what runs.
+    Code,
     /// Switching it off does this.
     Off(String),
     /// It does this, whatever the value.
     Danger(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, directories, \"options PROGRAM\", \
+const EXPECTED: &str = "line, alias, text, function, file, directories, code, \"options PROGRAM\", \
                         \"off: WHY\" or \"danger: WHY\" is expected";
 
 impl Setting {
@@ -50,6 +52,7 @@ impl Setting {
             "function" => Self::Function,
             "file" => Self::File,
             "directories" => Self::Directories,
+            "code" => Self::Code,
             _ => return None,
         })
     }

@@ -4,7 +4,7 @@ use super::inner_command::InnerCommand;
 use super::shells::shell_line;
 use crate::program::kind::{base_name, is_shell};
 use crate::program::options::{Order, Valued, options};
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 
 /// The command of xargs(1). A command that is itself read is not known.
 pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
@@ -24,7 +24,7 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
     let runs_input = words.first().is_some_and(|word| word.text == placeholder)
         || (is_shell(name)
             && match shell_line(rest).first() {
-                Some(InnerCommand::Line { text, .. }) => {
+                Some(InnerCommand::Script { text, .. }) => {
                     text.trim_start().starts_with(placeholder) || text.trim() == "$0"
                 }
                 _ => rest
@@ -57,6 +57,12 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
         .take_while(|text| !is_source(text))
         .collect();
     let at = options.operands.first().map_or(0, |(at, _)| *at);
+    let name = command
+        .first()
+        .and_then(|text| text.split_whitespace().next());
+    if name.is_some_and(|name| name.contains('{')) {
+        return vec![InnerCommand::Unknown("it runs what it reads")];
+    }
     if !command.is_empty() {
         let text = command.join(" ");
         return vec![InnerCommand::Line { text, at }];
@@ -77,8 +83,17 @@ pub(super) fn find(args: &[Word]) -> Vec<InnerCommand> {
             let command = words
                 .by_ref()
                 .take_while(|word| !matches!(&*word.text, ";" | "+"));
-            started.push(InnerCommand::Argv(command.cloned().collect()));
+            started.push(InnerCommand::Argv(command.map(with_found).collect()));
         }
     }
     started
+}
+
+/// A word in which find(1) puts the name of a file for `{}`.
+fn with_found(word: &Word) -> Word {
+    let unknown = UNKNOWN.to_string();
+    Word {
+        text: word.text.replace("{}", &unknown),
+        ..word.clone()
+    }
 }

@@ -174,7 +174,7 @@ fn of_value(
         Setting::Function => vec![InnerCommand::line((at, &format!("f {value}")))],
         Setting::File if is_own_file(value) => {
             let danger = format!("{key} makes programs load code from {value}");
-            vec![InnerCommand::Dangerous(danger)]
+            vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
         }
         // The name of the file is expanded first.
         Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
@@ -198,6 +198,10 @@ fn of_value(
             vec![InnerCommand::Argv(words)]
         }
         Setting::Danger(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
+        Setting::Code => {
+            let danger = format!("{key} is code that programs run");
+            vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! Lines and code within one word: of vim(1), sed(1), and of interpreters whose options cluster.
 
 use super::inner_command::InnerCommand;
+use super::sed_script::{Execution, executions};
 use crate::program::kind::base_name;
+use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
 use crate::shell::word::Word;
+
+const EDITED_TEXT: &str = "it runs the text that it edits";
 
 /// The shell lines of `vim +!LINE`, `-c ':!LINE'` and `+'call system("…")'`.
 pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
@@ -34,36 +38,27 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
     started
 }
 
-/// The shell lines of sed's `e` and `s///e`, where the script is one word.
+/// What sed(1) runs: the lines of `e` and of `s///e`.
 pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
+    const VALUED: Valued<'_> = Valued::These("e expression f file l line-length");
+    let options = options(args, VALUED, Order::Permuted);
+    let mut scripts: Vec<(usize, &str)> = options.values(&["e", "expression"]).collect();
+    let is_from_file = options.value(&["f", "file"]).is_some();
+    if scripts.is_empty() && !is_from_file {
+        scripts.extend(options.operands.first());
+    }
     let mut started = Vec::new();
-    for (at, word) in args.iter().enumerate() {
-        let text = word.text.trim();
-        for command in text.split([';', '\n']) {
-            let command =
-                command.trim_start_matches(|c: char| c.is_ascii_digit() || "$, ".contains(c));
-            if let Some(line) = command.strip_prefix("e ") {
-                started.push(InnerCommand::line((at, line)));
-            }
-        }
-        let Some(separator) = text.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
-            continue;
-        };
-        if separator.is_alphanumeric() || separator.is_whitespace() {
-            continue;
-        }
-        let parts: Vec<&str> = text.get(1..).unwrap_or_default().split(separator).collect();
-        let [_, _, replacement, flags] = parts.as_slice() else {
-            continue;
-        };
-        let flags: String = flags
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
-        if flags.contains('e') {
-            started.push(InnerCommand::line((at, replacement)));
-            if replacement.contains(['&', '\\']) {
-                started.push(InnerCommand::Unknown("it runs the text that it edits"));
+    for (at, script) in scripts {
+        for executed in executions(script) {
+            match executed {
+                Execution::Line(line) => {
+                    started.push(InnerCommand::line((at, &line)));
+                    // `&` and `\1` are parts of the text.
+                    if line.contains(['&', '\\']) {
+                        started.push(InnerCommand::Unknown(EDITED_TEXT));
+                    }
+                }
+                Execution::Text => started.push(InnerCommand::Unknown(EDITED_TEXT)),
             }
         }
     }
@@ -82,6 +77,14 @@ pub(super) fn script(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
     };
     let words = args.get(begin..).unwrap_or_default();
     let name = words.first().map_or("", |word| base_name(&word.text));
+    if begin > 0 && matches!(name, "timeit" | "pdb" | "cProfile" | "trace") {
+        // Statements of `timeit`, and commands of `pdb -c`.
+        let code = words.iter().enumerate().skip(1);
+        let code = code.filter(|(_, word)| word.text.contains([' ', '(', ';']));
+        return code
+            .map(|(at, word)| InnerCommand::code((begin + at, &word.text)))
+            .collect();
+    }
     if table.row(name).is_some() {
         InnerCommand::argv(words)
     } else {

@@ -22,12 +22,25 @@ pub(super) fn env(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
     let mut words = Vec::new();
     if let Some((at, text)) = options.value(&["S", "split-string"]) {
         let span = args.get(at).map_or(Span { start: 0, end: 0 }, |w| w.span);
+        let text = unescaped(text);
         for raw in text.split_whitespace() {
             let nothing = ShellState::default();
             let scope = Scope::of(&nothing);
             words.extend(expand(raw, span, scope, &mut Choices::default()));
         }
+        words.extend_from_slice(rest);
+        // The text may begin with options of env itself.
+        return env(table, &words);
     }
     words.extend_from_slice(rest);
     command(table, &words, first.map_or(0, |(at, _)| *at))
+}
+
+/// The text of `-S` with its escapes read: `\_` and its kin are blanks, and `\c` ends the text.
+fn unescaped(text: &str) -> String {
+    let text = text.split("\\c").next().unwrap_or(text);
+    let blanks = ["\\_", "\\t", "\\n", "\\v", "\\f", "\\r"];
+    blanks
+        .iter()
+        .fold(text.to_owned(), |text, blank| text.replace(blank, " "))
 }

@@ -16,6 +16,16 @@ pub(crate) enum InnerCommand {
     },
     /// A line for a shell.
     Line { text: String, at: usize },
+    /// A script of a shell, with the words that it gets as `$0`, `$1` and so on.
+    Script {
+        text: String,
+        at: usize,
+        parameters: Vec<Word>,
+    },
+    /// A file that a shell reads as its script.
+    ScriptFile(Vec<Word>),
+    /// Something that is not read and runs. To a rule, that may be any command.
+    Any,
     /// Code for an interpreter.
     Code { text: String, at: usize },
     /// Statements for a database.

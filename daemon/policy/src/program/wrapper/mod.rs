@@ -8,6 +8,7 @@ mod editors;
 mod env;
 pub(crate) mod inner_command;
 mod multiplexers;
+mod sed_script;
 mod shells;
 
 use crate::program::table::ProgramTable;
@@ -19,7 +20,7 @@ use editors::{editor, interpreter, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
-use shells::{coproc, shell_line, trap};
+use shells::{completions, coproc, shell_line, sourced, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
 pub(crate) fn inner_commands(
@@ -32,9 +33,11 @@ pub(crate) fn inner_commands(
         "env" => env(table, args),
         "coproc" => coproc(args),
         "trap" => trap(args),
+        "source" | "." => sourced(args),
         "xargs" => xargs(args),
         "parallel" => parallel(args),
         "find" => find(args),
+        "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
         "sed" | "gsed" => sed(args),

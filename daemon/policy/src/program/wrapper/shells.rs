@@ -2,11 +2,7 @@
 
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
-use crate::shell::quote::quoted;
 use crate::shell::word::Word;
-
-/// `$1` to `$9`: `$10` is `$1` and a zero.
-const MAX_PARAMETERS: usize = 9;
 
 /// The lines that a shell is given: `-c` in any cluster of options, and fish's `-C`.
 pub(super) fn shell_line(args: &[Word]) -> Vec<InnerCommand> {
@@ -19,44 +15,31 @@ pub(super) fn shell_line(args: &[Word]) -> Vec<InnerCommand> {
     if options.has(&["c", "command"])
         && let Some((at, text)) = options.operands.first()
     {
-        let parameters = options.operands.get(2..).unwrap_or_default();
-        let parameters: Vec<String> = parameters.iter().map(|(_, text)| quoted(text)).collect();
-        started.push(InnerCommand::Line {
-            text: with_parameters(text, &parameters),
+        let parameters = options.operands.iter().skip(1);
+        let parameters = parameters.filter_map(|(at, _)| args.get(*at).cloned());
+        started.push(InnerCommand::Script {
+            text: (*text).to_owned(),
             at: *at,
+            parameters: parameters.collect(),
         });
+    } else if !options.has_exactly("s")
+        && !options.has_exactly("n")
+        && let Some((at, _)) = options.operands.first()
+    {
+        let words = args.get(*at..).unwrap_or_default();
+        started.push(InnerCommand::ScriptFile(words.to_vec()));
     }
     started
 }
 
-/// A script with its positional parameters replaced by these quoted ones.
-fn with_parameters(script: &str, parameters: &[String]) -> String {
-    if parameters.is_empty() {
-        return script.to_owned();
-    }
-    let all = parameters.join(" ");
-    let mut text = script.to_owned();
-    for name in ["@", "*"] {
-        for written in parameter_spellings(name) {
-            text = text.replace(&written, &all);
-        }
-    }
-    for (number, parameter) in parameters.iter().take(MAX_PARAMETERS).enumerate() {
-        for written in parameter_spellings(&(number + 1).to_string()) {
-            text = text.replace(&written, parameter);
-        }
-    }
-    text
-}
-
-/// How a script may name a parameter, longer spellings first.
-fn parameter_spellings(name: &str) -> [String; 4] {
-    [
-        format!("\"${{{name}}}\""),
-        format!("\"${name}\""),
-        format!("${{{name}}}"),
-        format!("${name}"),
-    ]
+/// The file of `source FILE`.
+pub(super) fn sourced(args: &[Word]) -> Vec<InnerCommand> {
+    let at = usize::from(args.first().is_some_and(|word| word.text == "--"));
+    let words = args.get(at..).filter(|words| !words.is_empty());
+    words
+        .map(|words| InnerCommand::ScriptFile(words.to_vec()))
+        .into_iter()
+        .collect()
 }
 
 /// The command of `coproc` or `coproc NAME { …; }` (bash(1), Coprocesses). The grammar takes the
@@ -75,4 +58,13 @@ pub(super) fn trap(args: &[Word]) -> Vec<InnerCommand> {
         .filter(|word| args.len() > at + 1 && !word.text.is_empty() && !word.text.starts_with('-'));
     let line = line.map(|word| InnerCommand::line((at, &word.text)));
     line.into_iter().collect()
+}
+
+/// The words of `compgen -W WORDS`, which are expanded (bash(1), Programmable Completion).
+pub(super) fn completions(args: &[Word]) -> Vec<InnerCommand> {
+    let options = options(args, Valued::These("A C F G P S W X o"), Order::Permuted);
+    let words = options.values(&["W"]);
+    words
+        .map(|(at, text)| InnerCommand::line((at, &format!(": {text}"))))
+        .collect()
 }
