@@ -2,6 +2,7 @@
 
 mod approved;
 mod corpus;
+mod daemon;
 mod decisions;
 mod layers;
 mod lines;

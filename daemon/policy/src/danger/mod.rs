@@ -2,6 +2,7 @@
 //! where a row cannot say it. How a command was found in a text is not known here.
 
 pub(crate) mod code;
+pub(crate) mod daemon;
 pub(crate) mod exfiltration;
 pub(crate) mod files;
 pub(crate) mod fork_bomb;

@@ -353,3 +353,8 @@ impl Scan<'_> {
 fn is_interpolated(text: &str) -> bool {
     text.contains(['$', '@', '[']) || text.contains("#{")
 }
+
+/// Whether code sends a signal to the process that has started it.
+pub(super) fn signals_parent(code: &str) -> bool {
+    code.contains("ppid") && code.contains("kill")
+}

@@ -9,7 +9,7 @@ use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
 use super::assignment::run_builtin;
-use super::code::started;
+use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
@@ -98,8 +98,11 @@ impl CommandSink for Inspector {
         let args = words.get(1..).unwrap_or_default();
         self.redefined(words, stdin, span, depth);
         let programs = self.inspection.programs.clone();
-        let danger = danger::of_init_script(&name.text, args)
-            .map(Danger::from)
+        let finds = danger::daemon::finds;
+        let mut before = self.inspection.commands.iter();
+        let is_found = before.any(|command| finds(&command.program, &command.args));
+        let danger = danger::daemon::of_command(&program, args, is_found)
+            .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
             .or_else(|| danger::of_command(&programs, &program, args))
             .or_else(|| self.danger_of_fetched(&name.text, &program, args))
             .or_else(|| self.unlisted(&program, args));
@@ -169,12 +172,15 @@ impl Inspector {
 
     /// Adds what another reading of a text has found: its dangers, and its commands for rules.
     pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
-        let mut findings = inner.inspection.findings();
-        let danger = findings.find(|finding| finding.verdict == Verdict::Dangerous);
-        let reason = danger.map(|danger| format!("{before_reason}{}", danger.reason));
-        drop(findings);
-        if let Some(reason) = reason {
-            self.inspection.note(Verdict::Dangerous, reason, span);
+        let findings = inner.inspection.findings();
+        let dangers = findings.filter(|finding| finding.verdict == Verdict::Dangerous);
+        let danger = dangers.max_by_key(|finding| finding.needs_person);
+        if let Some(danger) = danger.cloned() {
+            self.inspection.text_findings.push(Finding {
+                reason: format!("{before_reason}{}", danger.reason),
+                span,
+                ..danger
+            });
         }
         for command in inner.inspection.commands {
             // A word that is no program's name is text.
@@ -198,7 +204,17 @@ impl Inspector {
         if let Some(reason) = code::danger(&self.inspection.programs, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
+        if signals_parent(text) && self.inspection.front != Some(Front::Cli) {
+            self.inspection.text_findings.push(Finding {
+                verdict: Verdict::Dangerous,
+                reason: "it sends a signal to what has started it, which may be termd".to_owned(),
+                span,
+                needs_person: true,
+            });
+        }
         let mut inner = Self::default();
+        inner.inspection.front = self.inspection.front;
+        inner.inspection.programs = self.inspection.programs.clone();
         let mut started = started(program, text);
         for line in code::shell_lines(text).iter().chain(&started.lines) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
