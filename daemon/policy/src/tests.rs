@@ -7,6 +7,7 @@ mod decisions;
 mod layers;
 mod lines;
 mod may_fit;
+mod place;
 mod programs;
 mod properties;
 mod rules;

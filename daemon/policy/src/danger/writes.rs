@@ -3,10 +3,38 @@
 use crate::glob::{self, Case};
 use crate::path::normalized;
 use crate::program::table::FilePatterns;
+use crate::shell::place::Place;
 use crate::shell::word::UNKNOWN;
 
+/// The files that matter, seen from where a command works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Files<'a> {
+    patterns: &'a FilePatterns,
+    place: &'a Place,
+}
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(patterns: &'a FilePatterns, place: &'a Place) -> Self {
+        Self { patterns, place }
+    }
+
+    /// The first reason that one of the files gives which a path may be.
+    fn first<T>(&self, path: &str, reason: impl Fn(&str, bool) -> Option<T>) -> Option<T> {
+        let files = self.place.files(path);
+        files
+            .iter()
+            .find_map(|(path, is_named)| reason(path, *is_named))
+    }
+}
+
 /// Why it is dangerous to write to a file.
-pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<String> {
+pub(crate) fn danger(files: Files<'_>, path: &str, appends: bool) -> Option<String> {
+    files.first(path, |path, is_named| {
+        write_to(files.patterns, path, appends, is_named)
+    })
+}
+
+fn write_to(files: &FilePatterns, path: &str, appends: bool, is_named: bool) -> Option<String> {
     let path = normal(path);
     if is_device(&path) {
         return Some(format!("it writes over the device {path}"));
@@ -31,7 +59,8 @@ pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<
     let is_log = [".log", ".pid", ".lock"]
         .iter()
         .any(|end| path.ends_with(end));
-    if !is_log && is_one_of(&files.served, &path) {
+    // Whoever starts below `/srv` works there.
+    if is_named && !is_log && is_one_of(&files.served, &path) {
         return Some("it writes over what a service holds".to_owned());
     }
     (!appends && is_one_of(&files.appended, &own))
@@ -39,29 +68,32 @@ pub(crate) fn danger(files: &FilePatterns, path: &str, appends: bool) -> Option<
 }
 
 /// Why it is dangerous to remove a file.
-pub(super) fn removal(files: &FilePatterns, path: &str) -> Option<String> {
-    let path = normal(path);
-    if is_root(&path) || is_system_path(&path) {
-        return Some("it removes a file of the system".to_owned());
-    }
-    let own = from_home(&path);
-    (is_one_of(&files.settings, &own) || is_one_of(&files.credentials, &own))
-        .then(|| "it removes settings or a key".to_owned())
+pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
+    files.first(path, |path, _| {
+        let path = normal(path);
+        if is_root(&path) || is_system_path(&path) {
+            return Some("it removes a file of the system".to_owned());
+        }
+        let own = from_home(&path);
+        let files = files.patterns;
+        (is_one_of(&files.settings, &own) || is_one_of(&files.credentials, &own))
+            .then(|| "it removes settings or a key".to_owned())
+    })
 }
 
 /// Why it is dangerous to send a file somewhere.
-pub(super) fn upload(files: &FilePatterns, path: &str) -> Option<String> {
+pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
     is_credential(files, path).then(|| format!("it sends {path}, which holds secrets"))
 }
 
 /// Whether a file holds secrets, by its name.
-pub(crate) fn is_credential(files: &FilePatterns, path: &str) -> bool {
+pub(crate) fn is_credential(files: Files<'_>, path: &str) -> bool {
     let is_public = path.rsplit_once('.').is_some_and(|(_, kind)| kind == "pub");
-    if is_public {
-        return false;
-    }
-    is_one_of(&files.credentials, &from_home(&normal(path)))
+    let found = files.first(path, |path, _| {
+        is_one_of(&files.patterns.credentials, &from_home(&normal(path))).then_some(())
+    });
+    !is_public && found.is_some()
 }
 
 fn is_one_of(patterns: &[String], path: &str) -> bool {

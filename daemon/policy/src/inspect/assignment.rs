@@ -125,6 +125,15 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
             }
         }
         "source" | "." => state.blur_all(),
+        "cd" | "chdir" | "pushd" => {
+            let mut operands = args.iter().filter(|word| !word.text.starts_with('-'));
+            match operands.next() {
+                Some(word) => state.place.enter(Some(&from_home(word))),
+                None if args.is_empty() && program != "pushd" => state.place.enter(Some("~")),
+                None => state.place.enter(None),
+            }
+        }
+        "popd" => state.place.enter(None),
         "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
             declare(program, args, state);
         }
@@ -164,6 +173,16 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
             }
         }
         _ => {}
+    }
+}
+
+/// A directory whose word may begin with `$HOME`.
+fn from_home(word: &Word) -> String {
+    let raw = word.raw.trim_start_matches('"');
+    let is_home = raw.starts_with("$HOME") || raw.starts_with("${HOME}");
+    match word.text.strip_prefix(UNKNOWN).filter(|_| is_home) {
+        Some(rest) => format!("~{rest}"),
+        None => word.text.clone(),
     }
 }
 

@@ -49,6 +49,16 @@ fn option_of(
     found.map_or(&[], |(_, names)| names)
 }
 
+/// The directories to which an option of a command leads the command itself.
+pub(super) fn own_directories<'a>(program: &str, args: &'a [Word]) -> Vec<Option<&'a str>> {
+    values_of(args, option_of(SELF_MOVERS, program))
+}
+
+/// The directories to which an option of a command leads what it starts.
+pub(super) fn inner_directories<'a>(program: &str, args: &'a [Word]) -> Vec<Option<&'a str>> {
+    values_of(args, option_of(STARTERS, program))
+}
+
 /// The directories that a command may run in. Empty if nothing is known of where it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PossibleCwd {
@@ -73,6 +83,11 @@ impl PossibleCwd {
             candidates: start.map(|start| resolved(start, "")).into_iter().collect(),
             anywhere: false,
         }
+    }
+
+    /// The directories that are known.
+    pub(crate) fn candidates(&self) -> &[String] {
+        &self.candidates
     }
 
     /// The directories as text, for a person, and to tell questions about different directories apart.

@@ -11,6 +11,7 @@ use termd_proto::terminal::Front;
 use super::assignment::run_builtin;
 use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
+use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
 use super::inspection::Inspection;
@@ -98,12 +99,16 @@ impl CommandSink for Inspector {
         let args = words.get(1..).unwrap_or_default();
         self.redefined(words, stdin, span, depth);
         let programs = self.inspection.programs.clone();
+        let mut place = self.inspection.state.place.clone();
+        for directory in own_directories(&program, args) {
+            place.enter(directory);
+        }
         let finds = danger::daemon::finds;
         let mut before = self.inspection.commands.iter();
         let is_found = before.any(|command| finds(&command.program, &command.args));
         let danger = danger::daemon::of_command(&program, args, is_found)
             .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
-            .or_else(|| danger::of_command(&programs, &program, args))
+            .or_else(|| danger::of_command(&programs, &place, &program, args))
             .or_else(|| self.danger_of_fetched(&name.text, &program, args))
             .or_else(|| self.unlisted(&program, args));
         let is_dangerous = danger
@@ -128,6 +133,9 @@ impl CommandSink for Inspector {
             let outer = (!own_shell).then(|| self.inspection.state.clone());
             if let Some(outer) = &outer {
                 self.inspection.state = outer.of_child();
+                for directory in inner_directories(&program, args) {
+                    self.inspection.state.place.enter(directory);
+                }
             }
             let feeds = matches!(
                 &*program,
@@ -201,7 +209,11 @@ impl Inspector {
         if !self.inspection.count_text(text.len(), span) {
             return true;
         }
-        if let Some(reason) = code::danger(&self.inspection.programs, text) {
+        if let Some(reason) = code::danger(
+            &self.inspection.programs,
+            &self.inspection.state.place,
+            text,
+        ) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         if signals_parent(text) && self.inspection.front != Some(Front::Cli) {
@@ -214,6 +226,7 @@ impl Inspector {
         }
         let mut inner = Self::default();
         inner.inspection.front = self.inspection.front;
+        inner.inspection.state.place = self.inspection.state.place.clone();
         inner.inspection.programs = self.inspection.programs.clone();
         let mut started = started(program, text);
         for line in code::shell_lines(text).iter().chain(&started.lines) {
@@ -380,7 +393,9 @@ impl Inspector {
     /// Learns whether a command reads secrets, and whether it sends something.
     fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
         let programs = self.inspection.programs.clone();
-        self.inspection.reads_secrets |= exfiltration::reads_secrets(&programs, program, args);
+        let place = &self.inspection.state.place;
+        let reads = exfiltration::reads_secrets(&programs, place, program, args);
+        self.inspection.reads_secrets |= reads;
         let sends = exfiltration::sends(&programs, program, args);
         if self.inspection.sends.is_none() && sends {
             self.inspection.sends = Some(span);

@@ -3,7 +3,7 @@
 use termd_proto::policy::{Span, Verdict};
 
 use super::inspection::Inspection;
-use crate::danger::writes;
+use crate::danger::writes::{self, Files};
 use crate::shell::choices::readings;
 use crate::shell::expansion::{Scope, expand};
 
@@ -23,8 +23,9 @@ pub(super) fn inspect_redirect(
     let words = readings(|choices| expand(target, span, scope, choices));
     for word in words.into_iter().flat_map(|(words, _)| words) {
         if reads {
-            let files = inspection.programs.files();
-            inspection.reads_secrets |= writes::is_credential(files, &word.text);
+            let files = Files::new(inspection.programs.files(), &inspection.state.place);
+            let is_secret = writes::is_credential(files, &word.text);
+            inspection.reads_secrets |= is_secret;
             continue;
         }
         if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
@@ -36,7 +37,8 @@ pub(super) fn inspect_redirect(
         if inspection.asks_unlisted && !stays && !is_device {
             inspection.note(Verdict::Unknown, "it writes outside of its directory", span);
         }
-        if let Some(reason) = writes::danger(inspection.programs.files(), &word.text, appends) {
+        let files = Files::new(inspection.programs.files(), &inspection.state.place);
+        if let Some(reason) = writes::danger(files, &word.text, appends) {
             inspection.note(Verdict::Dangerous, reason, span);
         }
     }

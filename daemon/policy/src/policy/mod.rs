@@ -13,6 +13,7 @@ pub(crate) mod spec;
 pub(crate) mod toml_string;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use termd_proto::policy::{Effect, Judgement};
 use termd_proto::terminal::Front;
@@ -33,6 +34,7 @@ use crate::rules::MAX_ENTRIES;
 use crate::rules::rule::{Rule, RuleContext, Subject};
 use crate::rules::rule_set::{MAX_RULES, RuleSet};
 use crate::rules::rule_spec::RuleSpec;
+use crate::shell::place::Place;
 use crate::shell::state::ShellState;
 use crate::typed::TypedLine;
 use approved::Approved;
@@ -58,6 +60,7 @@ pub struct Policy {
     foreign_terminals: ForeignTerminals,
     /// The commands that are approved for always.
     approved: Approved,
+    home: Option<Arc<str>>,
 }
 
 /// The file that rules are read from, and the directories that they name.
@@ -66,6 +69,8 @@ pub struct RuleSource<'a> {
     pub line: &'a dyn Fn(usize) -> usize,
     /// A directory with links resolved, if it exists.
     pub resolve: &'a dyn Fn(&str) -> Option<String>,
+    /// The home of the user that commands run as, absolute.
+    pub home: Option<&'a str>,
 }
 
 fn refused<T>(at: usize, problem: String) -> Result<T, PolicyError> {
@@ -134,6 +139,7 @@ impl Policy {
             unlisted: spec.unlisted,
             foreign_terminals: spec.foreign_terminals,
             approved: Approved::default(),
+            home: source.home.map(Into::into),
         })
     }
 
@@ -179,11 +185,13 @@ impl Policy {
     ) -> Decision {
         let unlisted = self.front(request.front).unlisted.unwrap_or(self.unlisted);
         let asks_unlisted = unlisted == Unlisted::Ask;
+        let mut state = state.clone();
+        state.place = Place::new(self.home.as_deref(), start.candidates());
         let inspection = inspect(
             request,
             completeness,
             gate,
-            state,
+            &state,
             &self.programs,
             asks_unlisted,
         );

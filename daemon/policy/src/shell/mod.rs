@@ -20,6 +20,7 @@ pub(crate) mod grammar_faults;
 pub(crate) mod history;
 mod lexer;
 mod parameter;
+pub(crate) mod place;
 pub(crate) mod printed;
 pub(crate) mod quote;
 mod reserved_words;

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::place::Place;
 use super::word::UNKNOWN;
 
 /// Names of each kind that are kept.
@@ -52,6 +53,8 @@ pub(crate) struct ShellState {
     global_aliases: BTreeSet<String>,
     /// The positional parameters, if they are known.
     pub(crate) parameters: Option<Arc<Vec<String>>>,
+    /// Where the shell is.
+    pub(crate) place: Place,
     /// `$0`, if it is known.
     pub(crate) zero: Option<Arc<str>>,
     /// Variables whose attributes change what is assigned to them (`declare -l`).
@@ -170,6 +173,7 @@ impl ShellState {
                 .collect(),
             attributed: self.attributed.clone(),
             has_references: self.has_references,
+            place: self.place.clone(),
             ..Self::default()
         }
     }
@@ -185,6 +189,8 @@ impl ShellState {
             }
         }
         self.parameters = None;
+        // The kernel knows where the next line starts.
+        self.place = Place::default();
         self
     }
 
@@ -232,6 +238,7 @@ impl ShellState {
         if self.parameters != other.parameters {
             self.parameters = None;
         }
+        self.place.join(&other.place);
         if self.zero != other.zero {
             self.zero = None;
         }

@@ -19,6 +19,7 @@ pub(super) fn rules(toml: &str) -> Result<Policy, String> {
         place(at, error.message())
     })?;
     let origin = RuleSource {
+        home: Some("/data/user"),
         line: &line,
         resolve: &|_| None,
     };
