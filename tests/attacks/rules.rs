@@ -37,6 +37,23 @@ fn no_spelling_of_a_forbidden_program_runs_unasked() {
         "test -v 'a[$(BIN/frob)]'",
         "IFS=,; x=BIN/frob,a; $x",
         "BIN/fr{n..p}b",
+        // What is run and not read.
+        "env -S 'BIN/frob\\_x'",
+        "x='$(BIN/frob)'; echo \"${x@P}\"",
+        "bash -c '. $0' BIN/frob",
+        "sh /dev/fd/3 3<<< BIN/frob",
+        "find BIN -name frob -exec {} \\;",
+        "find BIN -name frob -exec sh -c '\"$1\"' _ {} \\;",
+        "awk 'BEGIN { c = \"BIN/fr\" \"ob\"; c | getline }'",
+        "awk -f /dev/stdin <<< 'BEGIN { system(\"BIN/frob\") }'",
+        "echo x | sed 's,x,BIN/frob,e'",
+        "python3 -c 'import os; getattr(os, \"sys\" + \"tem\")(\"BIN/frob\")'",
+        "python3 -m timeit -n1 'import os; os.system(\"BIN/frob\")'",
+        "perl -e 'exec \"BIN/fr\".\"ob\"'",
+        "BASH_ENV=BIN/frob bash -c :",
+        "make --eval='$(shell BIN/frob)'",
+        "echo BIN/frob | base64 | base64 -d | sh",
+        "run-parts BIN",
     ];
     for is_gate_on in [true, false] {
         let mut agent = daemon.client();

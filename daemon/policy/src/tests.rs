@@ -15,6 +15,7 @@ mod safe;
 mod table;
 mod typed;
 mod unread;
+mod variables;
 mod wrappers;
 
 use termd_proto::policy::{Judgement, Verdict};

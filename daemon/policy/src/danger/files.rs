@@ -61,6 +61,11 @@ fn rm(given: &Options<'_>) -> Option<String> {
 
 /// Whether a word names one file of the directory, with its suffix: `notes/old.md`.
 fn is_named_file(word: &str) -> bool {
+    let made = word.strip_prefix("/tmp/tmp.").unwrap_or_default();
+    if made.starts_with(UNKNOWN) && !made.contains(['/', '*']) {
+        // A file of mktemp(1).
+        return true;
+    }
     let is_plain = !word.starts_with(['/', '~', '.', '$'])
         && !word.contains(['*', '?', '[', '{', UNKNOWN])
         && !word.split('/').any(|part| part == "..");

@@ -173,8 +173,9 @@ impl Scan<'_> {
                 _ => {}
             }
         }
-        // A module is there to be used, so its calls hide.
-        self.started.runs_unread |= names_module && self.calls == 0;
+        // A module is there to be used, so an index hides the call.
+        let indexes = self.tokens.contains(&Token::Sign('['));
+        self.started.runs_unread |= names_module && self.calls == 0 && indexes;
     }
 
     fn runs_backticks(&self) -> bool {

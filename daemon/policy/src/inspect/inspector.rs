@@ -249,7 +249,13 @@ impl Inspector {
             return;
         };
         if let Some(text) = self.inspection.state.take_alias(&name.text) {
-            let rest: Vec<String> = args.iter().map(|word| quoted(&word.text)).collect();
+            let mut rest: Vec<String> = args.iter().map(|word| quoted(&word.text)).collect();
+            // bash(1), ALIASES: behind a blank at its end, the next word may be an alias too.
+            let next = args.first().filter(|_| text.ends_with([' ', '\t']));
+            let next = next.and_then(|word| self.inspection.state.alias(&word.raw));
+            if let (Some(next), Some(first)) = (next, rest.first_mut()) {
+                *first = next.to_string();
+            }
             let line = format!("{text} {}", rest.join(" "));
             inspect_script(self, &line, Nesting::Within(span), stdin, depth + 1);
             self.inspection.state.define_alias(&name.text, &text);
@@ -365,6 +371,11 @@ impl Inspector {
         let fetched = &mut self.inspection.fetched;
         let files = danger::fetched_files(&programs, program, args);
         fetched.files.extend(files);
+        if program == "mkfifo" {
+            // Whatever is written to it runs.
+            let names = args.iter().map(|word| base_name(&word.text).to_owned());
+            fetched.files.extend(names);
+        }
         let is_fetched = |path: &str| fetched.has(path);
         let works_here = runs_directory(program);
         let runs_files = matches!(

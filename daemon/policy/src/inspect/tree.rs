@@ -606,8 +606,13 @@ impl TreeWalk<'_> {
             && self.source.operator(redirect).contains('>')
             && fetches(self.source.of(body))
         {
-            let name = base_name(self.source.of(file)).to_owned();
-            self.sink.inspection().fetched.files.push(name);
+            let state = &self.sink.inspection().state;
+            let words = self
+                .source
+                .expand(file, Scope::of(state), &mut Choices::none());
+            let names = words.iter().map(|word| base_name(&word.text).to_owned());
+            let names: Vec<String> = names.collect();
+            self.sink.inspection().fetched.files.extend(names);
         }
     }
 

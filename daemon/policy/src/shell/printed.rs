@@ -54,7 +54,7 @@ pub(crate) fn printed(script: &str, scope: Scope<'_>, choices: &mut Choices) -> 
 fn prints_known(name: &str) -> bool {
     matches!(
         name,
-        "echo" | "printf" | "cat" | "which" | "command" | "builtin"
+        "echo" | "printf" | "cat" | "which" | "command" | "builtin" | "mktemp"
     )
 }
 
@@ -105,12 +105,40 @@ pub(crate) fn printed_by(words: &[Word], input: Option<&str>) -> Option<String> 
         "cat" | "tee" if args.is_empty() => input.map(str::to_owned),
         "cat" if args.iter().all(|word| is_stdin(&word.text)) => input.map(str::to_owned),
         "which" if args.len() == 1 => Some(joined(args)),
+        "mktemp" => Some(temporary_path(args)),
         "command" | "builtin" => match args.first()?.text.as_str() {
             "-v" if args.len() == 2 => Some(args.get(1)?.text.clone()),
             option if option.starts_with('-') => None,
             _ => printed_by(args, input),
         },
         _ => None,
+    }
+}
+
+/// The path that mktemp(1) prints, with the part that it makes up as [`UNKNOWN`].
+fn temporary_path(args: &[Word]) -> String {
+    let (mut template, mut directory, mut suffix) = ("tmp.XXXXXXXXXX", None, "");
+    let mut words = args.iter().map(|word| word.text.as_str());
+    while let Some(word) = words.next() {
+        if let Some(value) = word.strip_prefix("--suffix=") {
+            suffix = value;
+        } else if word == "--suffix" {
+            suffix = words.next().unwrap_or_default();
+        } else if let Some(value) = word.strip_prefix("--tmpdir=") {
+            directory = Some(value);
+        } else if word == "-p" {
+            directory = words.next();
+        } else if !word.starts_with('-') {
+            template = word;
+            directory = directory.or(Some("")).filter(|_| template.contains('/'));
+        }
+    }
+    let made_up = template.rfind('X').map_or(template.len(), |at| at + 1);
+    let (before, after) = template.split_at(made_up);
+    let name = format!("{}{UNKNOWN}{after}{suffix}", before.trim_end_matches('X'));
+    match directory.unwrap_or("/tmp") {
+        "" => name,
+        directory => format!("{directory}/{name}"),
     }
 }
 

@@ -158,6 +158,11 @@ impl ShellState {
         }
     }
 
+    /// What an alias stands for.
+    pub(crate) fn alias(&self, name: &str) -> Option<Arc<str>> {
+        self.aliases.get(name).cloned()
+    }
+
     /// Takes an alias out while what it stands for is read: it is not expanded in itself.
     pub(crate) fn take_alias(&mut self, name: &str) -> Option<Arc<str>> {
         self.aliases.remove(name)

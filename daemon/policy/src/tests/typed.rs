@@ -410,3 +410,54 @@ fn a_line_has_the_hash_of_those_before_it() {
     let behind = lines.feed(b"ls\r", None);
     assert_eq!(behind[0].earlier_sha256(), hashes[0].as_deref());
 }
+
+/// Pushes of which something is asked about.
+#[test]
+fn what_only_the_program_knows_is_asked_about() {
+    let table: [(&str, &[&str]); 17] = [
+        ("bash", &["history -s 'rm -rf x'\r"]),
+        (
+            "bash",
+            &["alias a='env '\r", "alias b='rm -rf x'\r", "a b\r"],
+        ),
+        ("bash", &["mkfifo p; sh p & echo 'rm -rf x' > p\r"]),
+        ("gdb", &["shell rm -rf x\r"]),
+        ("gdb", &["!rm -rf x\r"]),
+        ("tclsh", &["exec rm -rf x\r"]),
+        ("tclsh", &["exec $x\r"]),
+        ("ed", &["!rm -rf x\r"]),
+        ("sftp", &["!rm -rf x\r"]),
+        ("lldb", &["platform shell rm -rf x\r"]),
+        ("python3", &["f=os.system\r"]),
+        ("python3", &["g=getattr(os, 'sys' + 'tem')\r"]),
+        ("python3", &["x='rm '\r", "x+='-rf y'\r", "os.system(x)\r"]),
+        ("python3", &["subprocess.run(input())\r"]),
+        ("python3", &["exec(input())\r"]),
+        ("node", &["require('child_process').exec(x)\r"]),
+        ("perl", &["system $x\r"]),
+    ];
+    for (program, pushes) in table {
+        assert_ne!(
+            typed(pushes, Some(program)).0,
+            Verdict::Safe,
+            "{program}: {pushes:?}"
+        );
+    }
+    let table: [(&str, &[&str]); 8] = [
+        ("python3", &["import os, subprocess\r"]),
+        ("python3", &["subprocess.run(['git', 'status'])\r"]),
+        ("python3", &["print(os.getcwd())\r"]),
+        ("node", &["/x/.exec('x')\r"]),
+        ("gdb", &["bt\r"]),
+        ("gdb", &["print x\r"]),
+        ("sftp", &["put x\r"]),
+        ("ed", &["1,5p\r"]),
+    ];
+    for (program, pushes) in table {
+        assert_eq!(
+            typed(pushes, Some(program)).0,
+            Verdict::Safe,
+            "{program}: {pushes:?}"
+        );
+    }
+}

@@ -19,9 +19,11 @@ pub(crate) enum Setting {
     Function,
     /// It is a file whose code is loaded.
     File,
+    /// It is a directory whose settings programs obey.
+    Home,
     /// It is a list of directories in which code is looked for.
     Directories,
-    /// It is options of this program.
+    /// It is options of this program, behind these words.
     Options(String),
     /// It is code, or settings that name what runs.
     Code,
@@ -31,7 +33,7 @@ pub(crate) enum Setting {
     Danger(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, directories, code, \"options PROGRAM\", \
+const EXPECTED: &str = "line, alias, text, function, file, directories, home, code, \"options PROGRAM\", \
                         \"off: WHY\" or \"danger: WHY\" is expected";
 
 impl Setting {
@@ -52,6 +54,7 @@ impl Setting {
             "function" => Self::Function,
             "file" => Self::File,
             "directories" => Self::Directories,
+            "home" => Self::Home,
             "code" => Self::Code,
             _ => return None,
         })

@@ -14,7 +14,7 @@ use crate::program::table::setting::{Setting, setting};
 use crate::shell::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
-use crate::shell::word::{Word, is_assignment};
+use crate::shell::word::{UNKNOWN, Word, is_assignment};
 
 const UNLISTED_VALUE: &str = "it sets a program that others then run";
 const OPEN_DIRECTORY: &str =
@@ -171,7 +171,13 @@ fn of_value(
             None => vec![InnerCommand::line((at, &format!("{program} {value}")))],
         },
         Setting::Text => expanded_text(value, at),
-        Setting::Function => vec![InnerCommand::line((at, &format!("f {value}")))],
+        // It stands in the place of a program, and of what it starts nobody looks at more.
+        Setting::Function => vec![
+            InnerCommand::line((at, &format!("f {value}"))),
+            InnerCommand::Unknown(UNLISTED_VALUE),
+        ],
+        Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
+        Setting::Home => Vec::new(),
         Setting::File if is_own_file(value) => {
             let danger = format!("{key} makes programs load code from {value}");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
@@ -184,7 +190,8 @@ fn of_value(
         Setting::File | Setting::Directories | Setting::Off(_) => Vec::new(),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
-            let mut words = vec![Word::literal(program, span)];
+            let program = program.split_whitespace();
+            let mut words: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
             for raw in value.split_whitespace() {
                 if raw.contains(';') {
                     // No shell reads it: the quotes belong to code.
@@ -219,7 +226,8 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
     let mut words = value
         .split_whitespace()
         .skip_while(|word| is_assignment(word));
-    let name = base_name(words.next().unwrap_or_default().trim_matches(['"', '\'']));
+    let program = words.next().unwrap_or_default().trim_matches(['"', '\'']);
+    let name = base_name(program);
     let is_word = !value.contains(char::is_whitespace);
     let is_shell = table
         .row(name)
@@ -227,7 +235,8 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
     let is_plain = (!is_shell || (is_word && may_be_shell))
         && !value.contains([';', '&', '|', '`', '\n', '>'])
         && !value.contains("$(");
-    if !(is_plain && (name.starts_with('$') || table.is_harmless_value(name))) {
+    let is_known = is_installed(program) && table.is_harmless_value(name);
+    if !(is_plain && (name.starts_with('$') || is_known)) {
         started.push(InnerCommand::Unknown(UNLISTED_VALUE));
     }
     started
@@ -236,7 +245,25 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
 /// Whether a file is neither the system's nor found by its name alone.
 fn is_own_file(value: &str) -> bool {
     let of_system = ["/usr/", "/lib/", "/lib64/", "/opt/", "/nix/"];
-    value.contains('/') && !of_system.iter().any(|tree| value.starts_with(tree))
+    (value.contains('/') || value.starts_with('.'))
+        && !of_system.iter().any(|tree| value.starts_with(tree))
+}
+
+/// Whether a program is found by its name alone, or where only an administrator installs. A directory
+/// that the environment names counts too.
+fn is_installed(program: &str) -> bool {
+    let of_system = [
+        "/usr/",
+        "/bin/",
+        "/sbin/",
+        "/opt/",
+        "/nix/",
+        "/snap/",
+        "/run/current-system/",
+    ];
+    !program.contains('/')
+        || program.starts_with(['$', UNKNOWN])
+        || of_system.iter().any(|tree| program.starts_with(tree))
 }
 
 fn is_open_directory(directory: &str) -> bool {
