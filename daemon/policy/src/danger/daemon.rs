@@ -191,12 +191,10 @@ fn by_unit(args: &[Word]) -> bool {
     units.any(|unit| {
         let unit = unit.replace(UNKNOWN, "*");
         let unit = unit.as_str();
-        let fits = |known: &&str| {
+        let fits = |known: &str| {
             glob::fits(unit, known, Case::Counts)
                 || known.split_once('.').is_some_and(|(name, _)| name == unit)
         };
-        unit.contains("termd")
-            || unit.starts_with("user@")
-            || UNITS.iter().any(|known| fits(&known))
+        unit.contains("termd") || unit.starts_with("user@") || UNITS.iter().any(|known| fits(known))
     })
 }

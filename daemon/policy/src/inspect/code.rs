@@ -281,8 +281,7 @@ impl Scan<'_> {
             match self.tokens.get(at + 1) {
                 None | Some(Token::Sign(')' | ']' | '}' | ';' | '\n' | '|')) => return true,
                 Some(Token::Sign(',')) if in_list => at += 2,
-                Some(Token::Sign(',')) => return true,
-                Some(_) => return false,
+                Some(token) => return *token == Token::Sign(','),
             }
             while self.sign(at) == Some('\n') {
                 at += 1;

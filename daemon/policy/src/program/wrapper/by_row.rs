@@ -177,7 +177,6 @@ fn of_value(
             InnerCommand::Unknown(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
-        Setting::Home => Vec::new(),
         Setting::File if is_own_file(value) => {
             let danger = format!("{key} makes programs load code from {value}");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
@@ -187,7 +186,7 @@ fn of_value(
         Setting::Directories if value.split(':').any(is_open_directory) => {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
-        Setting::File | Setting::Directories | Setting::Off(_) => Vec::new(),
+        Setting::File | Setting::Home | Setting::Directories | Setting::Off(_) => Vec::new(),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let program = program.split_whitespace();
