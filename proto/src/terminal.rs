@@ -16,7 +16,7 @@ pub use answers::{Encoding, ReadResult, SendResult, WaitResult};
 pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};
-pub use info::{Agent, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
+pub use info::{Agent, Alias, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
 pub use params::{
     AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
     ListTerminals, ReadFrom, ReadTerminal, ResizeTerminal, SendInput, ShowTerminal,

@@ -128,7 +128,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let serve_options = ServeOptions {
         stats,
         events: Some(services.base.events.clone()),
-        descent: Some(Arc::new(Descent::new(registry))),
+        descent: Some(Arc::new(Descent::new(registry, &paths.state_dir))),
         ..ServeOptions::default()
     };
     let serving = tokio::spawn(serve(

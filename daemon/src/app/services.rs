@@ -97,6 +97,7 @@ impl GateServices {
             approvals.clone(),
             Arc::clone(&rules),
             base.audit.clone(),
+            base.keeper.clone(),
         );
         let approver = Approver::new(
             approvals.clone(),

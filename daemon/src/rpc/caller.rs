@@ -40,22 +40,27 @@ impl ConnectionContext {
     }
 
     /// The agent that the client works for. An agent's front works for the agent that it serves, and
-    /// below another agent for that one.
+    /// below another agent for that one, by the names of both. What a front says of itself is one name
+    /// more.
     fn agent(&self, front: Front, client: Option<&str>, placement: &Placement) -> Option<Agent> {
         let is_agents = matches!(front, Front::Acp | Front::Mcp);
         if !is_agents && !self.was_agents_front() {
             return placement.agent.clone();
         }
-        let process = match (&placement.agent, self.served()) {
-            (Some(outer), _) => (outer.pid, outer.started),
-            (None, Some(served)) => (served.agent.pid, served.agent.started),
-            (None, None) => (self.peer.pid.unwrap_or(0), placement.started),
-        };
-        Some(Agent {
-            front: if is_agents { front } else { Front::Mcp },
+        let front = if is_agents { front } else { Front::Mcp };
+        let served = self.served_agent();
+        let known = placement.agent.clone().or_else(|| served.clone());
+        let mut agent = known.unwrap_or_else(|| Agent {
+            front,
             client: client.map(str::to_owned),
-            pid: process.0,
-            started: process.1,
-        })
+            pid: self.peer.pid.unwrap_or(0),
+            started: placement.started,
+            aliases: Vec::new(),
+        });
+        if let Some(served) = served {
+            agent.add_aliases_of(&served);
+        }
+        agent.add_alias(front, client);
+        Some(agent)
     }
 }

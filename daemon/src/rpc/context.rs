@@ -3,19 +3,19 @@
 //! Must not know: bytes, lines, calls.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use termd_proto::daemon::ClientSettings;
-use termd_proto::terminal::Front;
+use termd_proto::daemon::{ClientSettings, Hello};
+use termd_proto::terminal::{Agent, Front};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::backlog::{Backlog, Turn};
 use super::limits::{MAX_CLIENT_NAME_BYTES, MAX_CWD_BYTES};
-use super::peer::Peer;
+use super::peer::{Peer, PeerProcess};
 use super::peer_quota::PeerQuota;
 use crate::approval::{Approvals, PersonInReach, Reach};
-use crate::service::{Descent, Placement, ServedAgent};
+use crate::service::{Descent, Origin, Placement, ServedAgent};
 use termd_policy::{CompiledGate, PatternError};
 
 /// A connection's number, unique among the connections of this server process.
@@ -64,14 +64,15 @@ pub struct ConnectionContext {
     /// What has happened on it so far.
     pub counters: ConnectionCounters,
     introduction: Mutex<Arc<Introduction>>,
-    /// The introduction's settings for the gate, compiled once.
-    gate: Mutex<Arc<CompiledGate>>,
+    gates: Mutex<Gates>,
     /// Says whose the peer is; `None` in tests: every peer is a person's.
     descent: Option<Arc<Descent>>,
-    /// Whose the peer was when the connection began. It may have lost its parents since.
-    placement: OnceLock<Placement>,
+    /// Where the peer came from when the connection began. It may have lost its parents since.
+    origin: OnceLock<Origin>,
     /// The process of the agent that the client serves.
     served: Mutex<Option<ServedAgent>>,
+    /// The agent to which the peer, or the agent that it serves, was last found to belong.
+    last_agent: Mutex<Option<Agent>>,
     /// Whether the client has ever said that it is an agent's front.
     was_agents_front: AtomicBool,
     /// The ways to a person that the connection is.
@@ -80,6 +81,15 @@ pub struct ConnectionContext {
     pub(super) backlog: Backlog,
     /// What its peer has of the socket.
     pub(super) quota: Arc<PeerQuota>,
+}
+
+/// The introduction's settings for the gate, compiled once.
+#[derive(Debug, Default)]
+struct Gates {
+    /// As the client has set them.
+    own: Arc<CompiledGate>,
+    /// The same, and not switched off: an agent's process does not do that for itself.
+    of_agent: Arc<CompiledGate>,
 }
 
 /// Counts since the connection's start, for the log and `daemon.stats`.
@@ -98,10 +108,11 @@ impl ConnectionContext {
             closed: CancellationToken::new(),
             counters: ConnectionCounters::default(),
             introduction: Mutex::default(),
-            gate: Mutex::default(),
+            gates: Mutex::default(),
             descent: None,
-            placement: OnceLock::new(),
+            origin: OnceLock::new(),
             served: Mutex::default(),
+            last_agent: Mutex::default(),
             was_agents_front: AtomicBool::new(false),
             reach: Mutex::default(),
             backlog: Backlog::default(),
@@ -120,40 +131,83 @@ impl ConnectionContext {
         Self { descent, ..self }
     }
 
-    /// Whose the peer is, or the process of the agent that it serves.
-    pub(super) fn placement(&self) -> Placement {
-        if let Some(served) = self.served() {
-            return served.placement;
+    /// Looks where the peer comes from, once. Of a peer that has ended nobody can tell: its pid may be
+    /// another process's.
+    pub(super) fn look_at_peer(&self, process: &PeerProcess) {
+        if let Some(descent) = &self.descent {
+            let origin = descent.look_at(self.peer.pid);
+            let is_known = !process.has_ended();
+            let origin = if is_known {
+                origin
+            } else {
+                Origin::unknown(self.peer.pid)
+            };
+            self.origin.get_or_init(|| origin);
         }
-        let placement = self.placement.get_or_init(|| {
-            let descent = self.descent.as_ref();
-            descent.map_or_else(Placement::default, |descent| descent.place(self.peer.pid))
-        });
-        placement.clone()
     }
 
-    pub(super) fn served(&self) -> Option<ServedAgent> {
+    fn origin(&self, descent: &Descent) -> &Origin {
+        self.origin.get_or_init(|| descent.look_at(self.peer.pid))
+    }
+
+    /// Whose the peer is now, or the process of the agent that it serves. What was an agent's once
+    /// stays so.
+    pub(super) fn placement(&self) -> Placement {
+        let Some(descent) = &self.descent else {
+            return Placement::default();
+        };
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        served.clone()
+        let mut placement = match &*served {
+            Some(served) => descent.place(&served.origin),
+            None => descent.place(self.origin(descent)),
+        };
+        let mut last = self.last_agent();
+        match &placement.agent {
+            Some(agent) => *last = Some(agent.clone()),
+            None => placement.agent.clone_from(&last),
+        }
+        placement
+    }
+
+    fn last_agent(&self) -> MutexGuard<'_, Option<Agent>> {
+        let last = self.last_agent.lock();
+        last.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The agent that the client serves, by all of its names.
+    pub(super) fn served_agent(&self) -> Option<Agent> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        self.descent.as_ref()?.agent(served.as_ref()?)
+    }
+
+    /// Whether the client can ask its person, or another front of the same agent can.
+    pub(super) fn asks(&self) -> bool {
+        let of_agent = || {
+            let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+            let descent = self.descent.as_ref();
+            let both = descent.zip(served.as_ref());
+            both.is_some_and(|(descent, served)| descent.asks(served))
+        };
+        self.introduction().asks || of_agent() || self.placement().asks
     }
 
     /// Notes the process of the agent that the client says it serves. Any other process than its own
     /// and its parent is not believed.
-    pub(super) fn serve(&self, front: Option<Front>, agent_pid: Option<i32>, client: Option<&str>) {
-        let is_agents = matches!(front, Some(Front::Acp | Front::Mcp));
-        if is_agents {
-            self.was_agents_front.store(true, Ordering::Release);
-        }
-        if let (true, Some(descent), Some(pid), Some(named)) =
-            (is_agents, &self.descent, self.peer.pid, agent_pid)
-        {
-            let served = descent.serve(
-                pid,
-                named,
-                front.unwrap_or(Front::Mcp),
-                client.map(str::to_owned),
-            );
-            *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
+    pub(super) fn serve(&self, hello: &Hello) {
+        let (Some(front @ (Front::Acp | Front::Mcp)), client) = (hello.front, &hello.client) else {
+            return;
+        };
+        self.was_agents_front.store(true, Ordering::Release);
+        let (Some(descent), Some(named)) = (&self.descent, hello.agent_pid) else {
+            return;
+        };
+        let origin = self.origin(descent);
+        let found = descent.serve(origin, named, front, client.as_deref(), hello.asks);
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.is_some() && *served != found {
+            // The peer itself is of course below the agent that it serves.
+            *self.last_agent() = None;
+            *served = found;
         }
     }
 
@@ -190,7 +244,14 @@ impl ConnectionContext {
 
     /// How the client wants the gate to be.
     pub fn gate(&self) -> Arc<CompiledGate> {
-        Arc::clone(&self.gate.lock().unwrap_or_else(PoisonError::into_inner))
+        let is_agents = self.placement().agent.is_some();
+        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gate = if is_agents {
+            &gates.of_agent
+        } else {
+            &gates.own
+        };
+        Arc::clone(gate)
     }
 
     /// Takes what the client says of itself, in place of what it said before.
@@ -205,10 +266,15 @@ impl ConnectionContext {
             }
         }
         let mut settings = introduction.settings.gate.clone();
-        // An agent's process does not switch off the gate for itself.
-        settings.enabled |= self.placement().agent.is_some();
-        let compiled = CompiledGate::compile(&settings)?;
-        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(compiled);
+        let own = Arc::new(CompiledGate::compile(&settings)?);
+        let of_agent = if settings.enabled {
+            Arc::clone(&own)
+        } else {
+            settings.enabled = true;
+            Arc::new(CompiledGate::compile(&settings)?)
+        };
+        let gates = Gates { own, of_agent };
+        *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = gates;
         let mut current = self
             .introduction
             .lock()

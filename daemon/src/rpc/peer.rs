@@ -4,8 +4,12 @@
 //! Must not know: what the peer says.
 
 use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 
+use nix::errno::Errno;
+use nix::sys::socket::{getsockopt, sockopt};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::unix::UCred;
 
 /// The process that connected. It may have exec'd, passed its socket on, or be gone: the uid is a
@@ -51,6 +55,38 @@ impl From<UCred> for Peer {
     }
 }
 
+/// The process that connected, for as long as its pid has to mean it.
+#[derive(Debug)]
+pub(super) enum PeerProcess {
+    Open(OwnedFd),
+    /// It had ended before it was opened.
+    Ended,
+    /// The kernel has no `SO_PEERPIDFD`, which came with Linux 6.5.
+    Unknown,
+}
+
+impl PeerProcess {
+    pub(super) fn of(stream: &impl AsFd) -> Self {
+        match getsockopt(stream, sockopt::PeerPidfd) {
+            Ok(pidfd) => Self::Open(pidfd),
+            Err(Errno::ENOPROTOOPT | Errno::EOPNOTSUPP) => Self::Unknown,
+            Err(_) => Self::Ended,
+        }
+    }
+
+    /// Whether it has ended, so that its pid may be another process's by now.
+    pub(super) fn has_ended(&self) -> bool {
+        match self {
+            Self::Open(pidfd) => {
+                let mut pidfd = [PollFd::new(pidfd, PollFlags::IN)];
+                poll(&mut pidfd, Some(&Timespec::default())) != Ok(0)
+            }
+            Self::Ended => true,
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// Whether a peer is let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
@@ -84,6 +120,19 @@ mod tests {
         ] {
             assert_eq!(admit(peer, owner), admission, "{peer} at {owner}'s");
         }
+    }
+
+    #[test]
+    fn a_peer_that_has_ended_is_found_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let own = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        assert!(!PeerProcess::of(&accepted).has_ended());
+        drop(own);
+        assert!(PeerProcess::Ended.has_ended());
+        assert!(!PeerProcess::Unknown.has_ended());
     }
 
     #[test]

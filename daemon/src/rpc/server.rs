@@ -25,7 +25,7 @@ use super::error::RpcError;
 use super::limits::{
     MAX_ACCEPT_BACKOFF, MAX_CONNECTIONS, MIN_ACCEPT_BACKOFF, NEWCOMERS_SHARE, SHUTDOWN_DEADLINE,
 };
-use super::peer::{Admission, Peer, admit};
+use super::peer::{Admission, Peer, PeerProcess, admit};
 use super::peer_quota::{PeerQuotas, Seat};
 use crate::service::Descent;
 
@@ -141,6 +141,7 @@ impl Server {
             Ok(seat) => seat,
             Err(refusal) => return refuse_for_number(&stream, refusal),
         };
+        let process = PeerProcess::of(&stream);
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         tracing::debug!(connection = id.0, pid = peer.pid, "connection opened");
@@ -152,7 +153,8 @@ impl Server {
         self.connections.spawn(async move {
             let _seat = seat;
             // Before the peer can end or lose its parents.
-            context.placement();
+            context.look_at_peer(&process);
+            drop(process);
             let counted = Arc::clone(&context);
             let end = serve_connection(stream, context, api, shutdown).await;
             let (requests, errors) = (counted.counters.requests(), counted.counters.errors());

@@ -21,6 +21,7 @@ use crate::keeper_client::KeeperClient;
 use crate::store::{AuditAction, AuditOutcome, Store, TerminalRow};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::agents::TerminalAgents;
 use crate::terminal::lifecycle::progress::{Progress, ScreenState};
 use crate::terminal::lifecycle::record::Record;
 use crate::terminal::output::flow::Flow;
@@ -90,6 +91,7 @@ impl Adopter {
             tracing::error!(terminal = %found.id, "has neither notes nor a row");
             return Ok(());
         };
+        let agents = TerminalAgents::from_notes(&found.notes);
         // The notes are older than the process. What the terminal is read from is the keeper's to
         // say, because the keeper opened it.
         let record = Record {
@@ -97,13 +99,14 @@ impl Adopter {
             stdio: fds.stdio(),
             ..record
         };
-        self.resume(record, fds, row, found.status).await
+        self.resume(record, agents, fds, row, found.status).await
     }
 
     /// Starts the task of a terminal that an earlier server has started.
     async fn resume(
         &self,
         record: Record,
+        agents: TerminalAgents,
         fds: TerminalFds,
         row: Option<TerminalRow>,
         status: Option<WaitStatus>,
@@ -154,6 +157,7 @@ impl Adopter {
         progress.screen = ScreenState::still(model.seq());
         let screen = Screen::new(model);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
+        terminal.agents.replace(agents);
         if row.is_none() {
             store.put_terminal(terminal.row()).await?;
         }

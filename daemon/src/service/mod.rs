@@ -25,7 +25,7 @@ pub(crate) use self::attachments::Attachments;
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{CreateRequest, Creator, Preflight, Starter, checked_size};
-pub use self::descent::{Descent, Placement, ServedAgent};
+pub use self::descent::{Descent, Origin, Placement, ServedAgent};
 pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{
     ConnectionBinding, Ender, IdleTimer, LimitRecorder, LimitWatch, Retirement, TreeEnd,

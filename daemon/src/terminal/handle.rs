@@ -110,6 +110,11 @@ impl Terminal {
         &self.record.id
     }
 
+    /// What the keeper keeps of the terminal for the next server.
+    pub(crate) fn notes(&self) -> Vec<u8> {
+        self.record.to_notes(&self.agents)
+    }
+
     /// The agent whose processes work in the terminal: that which opened it, or has typed into it.
     pub(crate) fn agent(&self) -> Option<Agent> {
         self.record.owner.agent().or_else(|| self.agents.typist())

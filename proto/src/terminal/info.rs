@@ -41,12 +41,53 @@ pub struct Agent {
     /// The start of the process, in clock ticks since boot (`proc_pid_stat(5)`, field 22). The pid
     /// alone may come to mean another process.
     pub started: u64,
+    /// The other fronts and names by which its processes come. Rules for any of them hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Alias>,
+}
+
+/// A front that an agent uses, and the name of the client there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alias {
+    /// The front.
+    pub front: Front,
+    /// The name, as the client introduced itself.
+    pub client: Option<String>,
 }
 
 impl Agent {
+    /// Most aliases of an agent.
+    pub const MAX_ALIASES: usize = 8;
+
     /// Whether both are the same process.
     pub fn is_same_process(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
+    }
+
+    /// Adds a front and a name. False: the agent has them, or has too many.
+    pub fn add_alias(&mut self, front: Front, client: Option<&str>) -> bool {
+        let is_known = self.names().any(|name| name == (front, client));
+        let is_new = !is_known && self.aliases.len() < Self::MAX_ALIASES;
+        if is_new {
+            let client = client.map(str::to_owned);
+            self.aliases.push(Alias { front, client });
+        }
+        is_new
+    }
+
+    /// Adds the fronts and names of another agent, to which the same processes belong.
+    pub fn add_aliases_of(&mut self, other: &Self) -> bool {
+        let names = other.names();
+        names.fold(false, |added, (front, client)| {
+            self.add_alias(front, client) || added
+        })
+    }
+
+    /// Its fronts, each with the name of the client there.
+    pub fn names(&self) -> impl Iterator<Item = (Front, Option<&str>)> {
+        let aliases = self.aliases.iter();
+        let aliases = aliases.map(|alias| (alias.front, alias.client.as_deref()));
+        std::iter::once((self.front, self.client.as_deref())).chain(aliases)
     }
 }
 
@@ -60,17 +101,27 @@ impl Owner {
                 client: self.client.clone(),
                 pid: self.pid,
                 started: 0,
+                aliases: Vec::new(),
             })
         })
     }
 
-    /// The front and the client's name that policies judge by: those of the agent, through whatever
-    /// front its process comes.
+    /// The fronts and names that policies judge by, and rules for any of them hold: those of the
+    /// agent, through whatever front its process comes. What a front of an agent's says of itself is
+    /// the first.
+    pub fn names(&self) -> impl Iterator<Item = (Front, Option<&str>)> {
+        let is_agents_front = matches!(self.front, Front::Acp | Front::Mcp);
+        let own = (self.front, self.client.as_deref());
+        let says = (is_agents_front || self.agent.is_none()).then_some(own);
+        let known = self.agent.iter().flat_map(|agent| agent.names());
+        says.into_iter()
+            .chain(known.filter(move |name| says != Some(*name)))
+    }
+
+    /// The first of its [`names`](Self::names).
     pub fn judged_as(&self) -> (Front, Option<&str>) {
-        match &self.agent {
-            Some(agent) => (agent.front, agent.client.as_deref()),
-            None => (self.front, self.client.as_deref()),
-        }
+        let mut names = self.names();
+        names.next().unwrap_or((self.front, self.client.as_deref()))
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn create(
         owner: owner.clone(),
         max_running: introduction.settings.max_running,
         gate: context.gate(),
-        asks: introduction.asks,
+        asks: context.asks(),
     };
     let (creator, binding) = (Arc::clone(creator), binding.clone());
     let created = tokio::spawn(async move {

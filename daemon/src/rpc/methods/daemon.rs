@@ -87,21 +87,21 @@ impl DaemonHandler {
 
 impl DaemonHandler {
     fn hello(&self, params: Hello, context: &ConnectionContext) -> RpcResult<DaemonInfo> {
+        if params.cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
+            return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
+        }
+        if params.front == Some(Front::Daemon) {
+            return Err(RpcError::invalid_params("front", "must be acp, mcp or cli"));
+        }
+        context.serve(&params);
         let Hello {
             client,
             front,
             cwd,
             settings,
-            agent_pid,
             asks,
+            agent_pid: _,
         } = params;
-        if cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
-            return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
-        }
-        if front == Some(Front::Daemon) {
-            return Err(RpcError::invalid_params("front", "must be acp, mcp or cli"));
-        }
-        context.serve(front, agent_pid, client.as_deref());
         let introduction = Introduction {
             client,
             front,

@@ -76,7 +76,7 @@ fn client(confirmed: Option<bool>, context: &ConnectionContext) -> FileClient {
         owner: context.native_owner(),
         gate: context.gate(),
         confirmed: confirmed.unwrap_or_default(),
-        asks: context.introduction().asks,
+        asks: context.asks(),
     }
 }
 

@@ -70,7 +70,7 @@ impl InteractHandler {
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or(false),
-            asks: context.introduction().asks,
+            asks: context.asks(),
         };
         let typed = self.input.type_input(&terminal, &input, &typist, longest);
         Ok(typed.await?)

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
+use crate::terminal::lifecycle::agents::TerminalAgents;
 use crate::terminal::lifecycle::launch::Launch;
 use crate::terminal::lifecycle::record::Record;
 use termd_keeper::protocol::confinement::Confinement;
@@ -27,7 +28,7 @@ pub(super) fn spawn_request(
         cwd: launch.cwd.into_os_string().into_vec(),
         cols: record.cols,
         rows: record.rows,
-        notes: record.to_notes(),
+        notes: record.to_notes(&TerminalAgents::default()),
         stdio: record.stdio,
         confinement,
         pause: None,

@@ -4,40 +4,51 @@
 //! environment leads to a terminal of an agent, or a parent is the process of an agent that a
 //! client serves. So is a descendant of the keeper that belongs to no terminal any more. What never
 //! was below the keeper or below an agent is a person's: docs/security.md says what that misses.
+//!
+//! A process is looked at once, when it connects: it may lose its parents. What it was below is asked
+//! anew each time: an agent may be named later. Agents outlive the server and the daemon in a file.
 
+mod agent_file;
+mod agent_table;
+mod origin;
 mod process;
+mod program;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termd_proto::TerminalId;
 use termd_proto::terminal::{Agent, Front};
 
-use self::process::{Lineage, ProcessId, marked_terminal, terminal_of_cgroup};
-use super::registry::{Registry, RunningTerminal};
+use self::agent_table::{AgentTable, id};
+use self::process::ProcessId;
+use self::program::program_of;
+use super::registry::Registry;
 
+pub use self::origin::Origin;
 pub(crate) use self::process::agent_environment;
-
-/// Most processes of agents that are remembered. Those that have ended are forgotten first.
-const MAX_AGENTS: usize = 4_096;
 
 /// Whose a process is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// The agent that it belongs to; `None`: it is a person's, as far as can be told.
+    /// The agent that it belongs to, with the names of each agent that it is below; `None`: it is a
+    /// person's, as far as can be told.
     pub agent: Option<Agent>,
     /// The terminal that it works in.
     pub terminal: Option<TerminalId>,
     /// The start of the process, in clock ticks since boot.
     pub started: u64,
+    /// Whether a front of the agent can ask its person.
+    pub asks: bool,
 }
 
-/// The process of an agent that a client serves, and whose that process itself is.
+/// The process of an agent that a client serves, and where that process itself came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedAgent {
-    /// The process.
-    pub agent: Agent,
-    /// Whose it is. Where it is another agent's, it speaks for no person.
-    pub placement: Placement,
+    /// The first process of the agent's program.
+    process: ProcessId,
+    /// Where it is another agent's, it speaks for no person.
+    pub origin: Origin,
 }
 
 /// Says whose a process is.
@@ -45,117 +56,92 @@ pub struct ServedAgent {
 pub struct Descent {
     registry: Arc<Registry>,
     keeper: i32,
-    /// The processes of agents that clients serve or have served.
-    agents: Mutex<Vec<Agent>>,
+    /// Locked for a look or a change. A change writes a short file.
+    agents: Mutex<AgentTable>,
 }
 
 impl Descent {
-    /// For the terminals of this registry.
-    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+    /// For the terminals of this registry, with the agents that an earlier server has kept in this
+    /// directory.
+    pub(crate) fn new(registry: Arc<Registry>, state_dir: &Path) -> Self {
         let keeper = rustix::process::getppid();
         Self {
             registry,
             keeper: keeper.map_or(0, |pid| pid.as_raw_nonzero().get()),
-            agents: Mutex::default(),
+            agents: Mutex::new(AgentTable::load(state_dir)),
         }
     }
 
-    /// Whose a process is now. A process that has ended, or that is in a PID namespace that this one
-    /// does not see, cannot be placed and counts as an agent's.
-    pub fn place(&self, pid: Option<i32>) -> Placement {
-        let lineage = pid.and_then(|pid| Lineage::of(pid, self.keeper));
-        let Some(lineage) = lineage else {
-            let process = ProcessId {
-                pid: pid.unwrap_or(0),
-                started: 0,
-            };
-            return Placement {
-                agent: Some(unplaced(process)),
-                ..Placement::default()
-            };
-        };
-        let pid = lineage.process.pid;
-        let running = self.registry.running_terminals();
-        let with_id =
-            |id: Option<TerminalId>| running.iter().find(|found| Some(&found.id) == id.as_ref());
-        let by_parents = running.iter().find(|found| lineage.leads_to(found.root));
-        let by_cgroup = with_id(terminal_of_cgroup(pid));
-        let by_environment = with_id(marked_terminal(pid));
-        let found = [by_parents, by_cgroup, by_environment];
-        let of_agent = |found: &&RunningTerminal| found.agent.is_some();
-        let agents = found.into_iter().flatten().find(of_agent);
-        let place = agents.or_else(|| found.into_iter().flatten().next());
-        let agent = agents
-            .and_then(|found| found.agent.clone())
-            .or_else(|| self.served_ancestor(&lineage))
-            .or_else(|| {
-                // The environment and the cgroup are the process's own to choose.
-                let is_stray = lineage.is_below_keeper && by_parents.is_none();
-                is_stray.then(|| unplaced(lineage.process))
+    fn agents(&self) -> MutexGuard<'_, AgentTable> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a process comes from, as it is now.
+    pub fn look_at(&self, pid: Option<i32>) -> Origin {
+        Origin::of(pid, self.keeper, &self.registry.running_terminals())
+    }
+
+    /// Whose a process is, by what is known now. One whose origin nobody can tell is an agent's.
+    pub fn place(&self, origin: &Origin) -> Placement {
+        let terminals = origin.terminals.iter();
+        let by_terminals = terminals.filter_map(|id| Some((id, self.registry.agent_of(id)?)));
+        let by_terminals: Vec<(&TerminalId, Agent)> = by_terminals.collect();
+        let agents_terminal = by_terminals.first().map(|(id, _)| *id);
+        let table = self.agents();
+        // The outermost first.
+        let parents = origin.parents.iter().rev();
+        let above = parents.filter_map(|parent| Some(table.get(*parent)?.agent.clone()));
+        let unknown = origin.is_unknown.then(|| unplaced(origin.process));
+        let by_terminals = by_terminals.iter().map(|(_, agent)| agent.clone());
+        let all = by_terminals.chain(above).chain(unknown);
+        let mut asks = false;
+        let agent = all
+            .inspect(|agent| asks |= table.get(id(agent)).is_some_and(|served| served.asks))
+            .reduce(|mut first, next| {
+                first.add_aliases_of(&next);
+                first
             });
         Placement {
             agent,
-            terminal: place.map(|found| found.id.clone()),
-            started: lineage.process.started,
+            terminal: agents_terminal.or(origin.terminals.first()).cloned(),
+            started: origin.process.started,
+            asks,
         }
     }
 
-    /// The agent whose process `named` is: that of the client itself, or its parent. `None`: it is
-    /// neither.
+    /// The agent that a client serves, which says that `named` is its process: the client's own, or
+    /// that of its parent, with the rest of its program. `None`: it is neither.
     pub fn serve(
         &self,
-        client: i32,
+        client: &Origin,
         named: i32,
         front: Front,
-        name: Option<String>,
+        name: Option<&str>,
+        asks: bool,
     ) -> Option<ServedAgent> {
-        let own = Lineage::of(client, self.keeper)?;
-        let is_parent = || {
-            let is_first = own
-                .parents
-                .first()
-                .is_some_and(|parent| parent.pid == named);
-            // A child of pid 1 may be the user's service manager, which has started all of a person's
-            // processes, and adopts whose parents have ended.
-            let has_parents = |lineage: Lineage| !lineage.parents.is_empty();
-            is_first && Lineage::of(named, self.keeper).is_some_and(has_parents)
+        let process = if named == client.process.pid {
+            client.process
+        } else {
+            let parent = client.parents.first();
+            let parent = *parent.filter(|parent| parent.pid == named && parent.is_there())?;
+            program_of(parent, self.keeper).unwrap_or(client.process)
         };
-        let is_near = named == client || is_parent();
-        let process = is_near.then(|| ProcessId::of(named))??;
-        let agent = Agent {
-            front,
-            client: name,
-            pid: process.pid,
-            started: process.started,
-        };
-        // Before it is remembered: its other children are none of its parents.
-        let placement = self.place(Some(named));
-        self.remember(agent.clone());
-        Some(ServedAgent { agent, placement })
+        let origin = self.look_at(Some(process.pid));
+        let is_nested = self.place(&origin).agent.is_some();
+        self.agents().add(process, (front, name), asks, is_nested);
+        Some(ServedAgent { process, origin })
     }
 
-    fn remember(&self, agent: Agent) {
-        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        agents.retain(|known| !known.is_same_process(&agent));
-        if agents.len() >= MAX_AGENTS {
-            agents.retain(|known| {
-                ProcessId::of(known.pid).is_some_and(|now| now.started == known.started)
-            });
-        }
-        if agents.len() < MAX_AGENTS {
-            agents.push(agent);
-        }
+    /// An agent that a client serves, by all of its names.
+    pub fn agent(&self, served: &ServedAgent) -> Option<Agent> {
+        let agents = self.agents();
+        Some(agents.get(served.process)?.agent.clone())
     }
 
-    /// The agent that has started a process of this lineage. Its own process is no such one: it is the
-    /// program that the person has started.
-    fn served_ancestor(&self, lineage: &Lineage) -> Option<Agent> {
-        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_parent = |agent: &&Agent| {
-            let mut parents = lineage.parents.iter();
-            parents.any(|parent| (parent.pid, parent.started) == (agent.pid, agent.started))
-        };
-        agents.iter().find(is_parent).cloned()
+    /// Whether a front of an agent that a client serves can ask its person.
+    pub fn asks(&self, served: &ServedAgent) -> bool {
+        let agents = self.agents();
+        agents.get(served.process).is_some_and(|known| known.asks)
     }
 }
 
@@ -166,6 +152,7 @@ fn unplaced(process: ProcessId) -> Agent {
         client: None,
         pid: process.pid,
         started: process.started,
+        aliases: Vec::new(),
     }
 }
 

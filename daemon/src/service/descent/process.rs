@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
 
+use serde::{Deserialize, Serialize};
 use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 use termd_proto::TerminalId;
 use termd_proto::terminal::Agent;
@@ -17,7 +18,7 @@ const EXECVE_READS: usize = 20;
 const MAX_ENVIRONMENT_BYTES: usize = 256 << 10;
 
 /// A process that no later one can be taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct ProcessId {
     pub(super) pid: i32,
     /// In clock ticks since boot.
@@ -32,6 +33,11 @@ impl ProcessId {
             pid,
             started: stat.started,
         })
+    }
+
+    /// Whether it has not ended.
+    pub(super) fn is_there(self) -> bool {
+        Self::of(self.pid) == Some(self)
     }
 }
 
@@ -103,14 +109,16 @@ impl Lineage {
 
 /// Fields of `proc_pid_stat(5)`.
 #[derive(Debug, Clone, Copy)]
-struct Stat {
-    parent: i32,
-    session: i32,
-    started: u64,
+pub(super) struct Stat {
+    pub(super) parent: i32,
+    pub(super) session: i32,
+    /// Whether it has a controlling terminal.
+    pub(super) has_tty: bool,
+    pub(super) started: u64,
 }
 
 impl Stat {
-    fn of(pid: i32) -> Option<Self> {
+    pub(super) fn of(pid: i32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name before it may hold anything, a parenthesis too.
         let (_, fields) = stat.rsplit_once(')')?;
@@ -119,6 +127,7 @@ impl Stat {
         Some(Self {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
+            has_tty: *fields.get(4)? != "0",
             started: fields.get(19)?.parse().ok()?,
         })
     }

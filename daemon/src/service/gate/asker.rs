@@ -1,5 +1,7 @@
 //! Who asks the gate, and what the caller's own word is worth.
 
+use std::iter;
+
 use termd_policy::{ConfirmedSpec, Policy};
 use termd_proto::policy::Judgement;
 use termd_proto::terminal::{Front, Owner};
@@ -18,6 +20,24 @@ pub(crate) struct Asker<'a> {
 }
 
 impl Asker<'_> {
+    /// When the word counts: by the strictest of the front and of those by which the agent comes.
+    /// That of `termctl` may be looser, unless the agent's own never counts.
+    fn confirmed_counts(&self, policy: &Policy) -> ConfirmedSpec {
+        let fronts = self.owner.names().map(|(front, _)| front);
+        let fronts = iter::once(self.owner.front).chain(fronts);
+        let is_cli = self.owner.front == Front::Cli;
+        let counts = fronts.map(|front| match policy.confirmed(front) {
+            ConfirmedSpec::Alone if is_cli && front != Front::Cli => ConfirmedSpec::Always,
+            counts => counts,
+        });
+        let strictness = |counts: &ConfirmedSpec| match counts {
+            ConfirmedSpec::Always => 0,
+            ConfirmedSpec::Alone => 1,
+            ConfirmedSpec::Never => 2,
+        };
+        counts.max_by_key(strictness).unwrap_or_default()
+    }
+
     pub(super) fn is_agent(&self) -> bool {
         self.owner.agent().is_some()
     }
@@ -35,7 +55,7 @@ impl Asker<'_> {
         }
         let is_cli = self.owner.front == Front::Cli;
         !judgement.needs_person
-            && match policy.confirmed(self.owner.front) {
+            && match self.confirmed_counts(policy) {
                 ConfirmedSpec::Never => false,
                 ConfirmedSpec::Always => true,
                 ConfirmedSpec::Alone => {

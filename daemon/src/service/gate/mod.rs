@@ -18,11 +18,12 @@ use termd_proto::approval::ApprovalId;
 use termd_proto::policy::{Effect, Judgement, Verdict};
 use termd_proto::terminal::{Confinement, Front, Owner};
 
-use self::policy_in_force::judge_apart;
+use self::policy_in_force::{decide_by_names, judge_apart};
 use self::ruling::Consent;
 use super::audit_log::AuditLog;
 use super::random::random_bits;
 use crate::approval::{Always, Approvals, Doubt, Standing, Subject};
+use crate::keeper_client::KeeperClient;
 use crate::store::AuditAction;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -51,6 +52,7 @@ pub(crate) struct Gate {
     approvals: Approvals,
     rules: Arc<ApprovedRules>,
     audit: AuditLog,
+    keeper: KeeperClient,
 }
 
 /// What a new terminal would run.
@@ -94,12 +96,14 @@ impl Gate {
         approvals: Approvals,
         rules: Arc<ApprovedRules>,
         audit: AuditLog,
+        keeper: KeeperClient,
     ) -> Self {
         Self {
             policy,
             approvals,
             rules,
             audit,
+            keeper,
         }
     }
 
@@ -114,12 +118,7 @@ impl Gate {
             Some(line) => line.to_owned(),
             None => command_text(command.argv),
         };
-        let decision = decide(
-            &self.policy.get(),
-            &request,
-            Completeness::Whole,
-            command.gate,
-        );
+        let decision = self.decide_command(command, &request);
         let subject = Subject {
             env_sha256: env_sha256(command.all_env),
             ..subject(owner, &cwd, &text)
@@ -136,8 +135,19 @@ impl Gate {
     pub(crate) fn profile_of(&self, command: &NewCommand<'_>) -> Profile {
         let cwd = command.cwd.to_string_lossy();
         let request = command.request(&cwd);
+        self.decide_command(command, &request).profile
+    }
+
+    fn decide_command(&self, command: &NewCommand<'_>, request: &Request<'_>) -> Decision {
         let policy = self.policy.get();
-        decide(&policy, &request, Completeness::Whole, command.gate).profile
+        decide_by_names(command.asker.owner, |front, client| {
+            let request = Request {
+                front,
+                client,
+                ..*request
+            };
+            decide(&policy, &request, Completeness::Whole, command.gate)
+        })
     }
 
     /// Judges what is about to be typed, together with what was typed before it: each line that it
@@ -315,19 +325,20 @@ impl Gate {
         typist: &Typist<'_>,
         start: &PossibleCwd,
     ) -> Decision {
-        let (front, client) = typist.actor.judged_as();
-        let request = Request {
-            invocation: Invocation::Line(&line.text),
-            program,
-            front,
-            client,
-            uid: Some(typist.actor.uid),
-            cwd: None,
-            env: &[],
-        };
         let policy = self.policy.get();
-        let decide = || policy.decide_typed(start, line, &request, typist.gate);
-        judge_apart(line.text.len(), decide)
+        decide_by_names(typist.actor, |front, client| {
+            let request = Request {
+                invocation: Invocation::Line(&line.text),
+                program,
+                front,
+                client,
+                uid: Some(typist.actor.uid),
+                cwd: None,
+                env: &[],
+            };
+            let decide = || policy.decide_typed(start, line, &request, typist.gate);
+            judge_apart(line.text.len(), decide)
+        })
     }
 }
 

@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use termd_proto::policy::Effect;
+use termd_proto::terminal::{Front, Owner};
+
 use termd_policy::{Approved, CompiledGate, Completeness, Decision, Policy, Request};
 
 /// The longest text that is judged on the thread that serves everybody: some two milliseconds of
@@ -56,6 +59,41 @@ pub(crate) fn decide(
     }
 }
 
+/// What is decided of a command under each name of its client. Rules for any of them hold; what was
+/// agreed to for always is for the first.
+pub(super) fn decide_by_names(
+    owner: &Owner,
+    decide: impl Fn(Front, Option<&str>) -> Decision,
+) -> Decision {
+    let decisions = owner.names().map(|(front, client)| decide(front, client));
+    let stricter = decisions.reduce(stricter);
+    stricter.unwrap_or_else(|| decide(owner.front, owner.client.as_deref()))
+}
+
+fn stricter(first: Decision, next: Decision) -> Decision {
+    let strictness = |decision: &Decision| match decision.judgement.effect {
+        Effect::Allow => 0,
+        Effect::Confirm => 1,
+        Effect::Deny => 2,
+    };
+    // An approval for always stands for the gate's verdict, and for no rule.
+    let is_approved = first.judgement.approved.is_some() && next.judgement.rule.is_none();
+    let is_stricter = strictness(&next) > strictness(&first) && !is_approved;
+    let needs_person = first.judgement.needs_person || next.judgement.needs_person;
+    let profile = first.profile.clone().merge(next.profile.clone());
+    let mut profiles_by_rule = first.profiles_by_rule.clone();
+    profiles_by_rule.extend(next.profiles_by_rule.iter().cloned());
+    let only_once = first.only_once.clone().or_else(|| next.only_once.clone());
+    let mut decision = if is_stricter { next } else { first };
+    decision.judgement.needs_person = needs_person;
+    Decision {
+        profile,
+        profiles_by_rule,
+        only_once,
+        ..decision
+    }
+}
+
 /// Judges a text of this length, in bytes. No other call waits for a long one.
 pub(super) fn judge_apart<T>(length: usize, judge: impl FnOnce() -> T) -> T {
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
@@ -73,3 +111,6 @@ pub(super) fn real_directory(cwd: Option<&str>) -> Option<String> {
     let real = fs::canonicalize(Path::new(cwd?)).ok()?;
     real.into_os_string().into_string().ok()
 }
+
+#[cfg(test)]
+mod tests;

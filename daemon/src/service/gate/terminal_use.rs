@@ -2,7 +2,7 @@
 
 use termd_policy::ForeignTerminals;
 use termd_proto::policy::{Effect, Judgement, Verdict};
-use termd_proto::terminal::Front;
+use termd_proto::terminal::{Front, Owner};
 
 use super::asker::Asker;
 use super::ruling::Consent;
@@ -28,9 +28,12 @@ impl Gate {
             return Ok(());
         }
         let policy = self.policy.get();
-        let (front, _) = asker.owner.judged_as();
-        let profile = policy.profile_of(front);
-        let missing = profile.filter(|profile| !is_held_to(terminal, profile));
+        let mut fronts = asker.owner.names().map(|(front, _)| front);
+        let missing = fronts.find_map(|front| {
+            // `none` holds a command to nothing.
+            let profile = policy.profile_of(front).filter(|name| *name != "none")?;
+            (!is_held_to(terminal, profile)).then_some((front, profile))
+        });
         let foreign = (!terminal.is_opened_by(asker.owner)).then(|| policy.foreign_terminals());
         let effect = match (foreign, missing) {
             (Some(ForeignTerminals::Deny), _) => Effect::Deny,
@@ -39,7 +42,7 @@ impl Gate {
         };
         let judgement = Judgement {
             verdict: Verdict::Unknown,
-            reason: Some(reason(terminal, foreign.is_some(), missing, front)),
+            reason: Some(reason(terminal, foreign.is_some(), missing)),
             span: None,
             effect,
             rule: None,
@@ -61,6 +64,7 @@ impl Gate {
         let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
         if matches!(consent, Consent::Approved(_)) {
             terminal.agents.allow(&agent);
+            self.keep_notes(terminal).await;
         }
         let ruling = self.ruling(judgement, Some(command), consent, asker);
         let (action, outcome) = (AuditAction::TerminalUse, ruling.outcome());
@@ -76,6 +80,32 @@ impl Gate {
             _ => ruling.into_error(),
         })
     }
+
+    /// Notes that the caller types into a terminal. What runs there may be the agent's from now on,
+    /// also under the next server.
+    pub(crate) async fn note_typist(
+        &self,
+        terminal: &Terminal,
+        typist: &Owner,
+    ) -> Result<(), TerminalError> {
+        let Some(agent) = typist.agent() else {
+            return Ok(());
+        };
+        if !terminal.is_opened_by(typist) && terminal.agents.note_typist(&agent) {
+            self.keeper
+                .set_notes(terminal.id(), terminal.notes())
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps for the next server which agents may use a terminal. Where that fails, it asks again.
+    async fn keep_notes(&self, terminal: &Terminal) {
+        let kept = self.keeper.set_notes(terminal.id(), terminal.notes()).await;
+        if let Err(error) = kept {
+            tracing::warn!(terminal = %terminal.id(), %error, "who may use it is not kept");
+        }
+    }
 }
 
 fn is_held_to(terminal: &Terminal, profile: &str) -> bool {
@@ -83,7 +113,7 @@ fn is_held_to(terminal: &Terminal, profile: &str) -> bool {
     held_to.is_some_and(|held_to| held_to.profiles.iter().any(|name| name == profile))
 }
 
-fn reason(terminal: &Terminal, is_foreign: bool, missing: Option<&str>, front: Front) -> String {
+fn reason(terminal: &Terminal, is_foreign: bool, missing: Option<(Front, &str)>) -> String {
     let mut reasons = Vec::new();
     if is_foreign {
         let owner = &terminal.record.owner;
@@ -96,7 +126,7 @@ fn reason(terminal: &Terminal, is_foreign: bool, missing: Option<&str>, front: F
             "{opener} has opened this terminal, and not this agent"
         ));
     }
-    if let Some(profile) = missing {
+    if let Some((front, profile)) = missing {
         let front = front.as_str();
         reasons.push(format!(
             "it is not held to {profile}, the profile of the front {front}"

@@ -109,11 +109,7 @@ impl InputSender {
             .record_typist(terminal, actor, connection)
             .await?;
         self.recorder.catch_up(terminal).await?;
-        if let Some(agent) = actor.agent()
-            && !terminal.is_opened_by(actor)
-        {
-            terminal.agents.note_typist(&agent);
-        }
+        self.gate.note_typist(terminal, actor).await?;
         let copy = bytes.clone();
         let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
         let queued = queue_input(terminal, bytes, care).await?;

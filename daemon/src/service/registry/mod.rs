@@ -38,8 +38,6 @@ pub(crate) struct RunningTerminal {
     pub(crate) id: TerminalId,
     /// The root process, once there is one.
     pub(crate) root: Option<i32>,
-    /// The agent whose processes work in it.
-    pub(crate) agent: Option<Agent>,
 }
 
 impl Registry {
@@ -213,14 +211,22 @@ impl Registry {
             .map(|terminal| RunningTerminal {
                 id: terminal.id().clone(),
                 root: Some(terminal.record.pid),
-                agent: terminal.agent(),
             });
         let starting = index.starting.iter().map(|(id, starting)| RunningTerminal {
             id: id.clone(),
             root: starting.pid,
-            agent: starting.agent.clone(),
         });
         listed.chain(starting).collect()
+    }
+
+    /// The agent whose processes work in a terminal.
+    pub(crate) fn agent_of(&self, id: &TerminalId) -> Option<Agent> {
+        let index = self.index();
+        let starting = || index.starting.get(id)?.agent.clone();
+        match index.by_id.get(id) {
+            Some(terminal) => terminal.agent(),
+            None => starting(),
+        }
     }
 
     /// The store has dropped the transcripts of these ended terminals. Nothing of them is read from

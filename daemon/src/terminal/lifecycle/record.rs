@@ -7,6 +7,7 @@ use termd_proto::acp::Meta;
 use termd_proto::terminal::{Confinement, Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
+use super::agents::TerminalAgents;
 use super::idle_timeout::IdleTimeout;
 use super::progress::Progress;
 use crate::shell::ShellNonce;
@@ -65,19 +66,27 @@ pub struct Record {
     pub shell_nonce: Option<ShellNonce>,
 }
 
+/// The notes: the record, and what may change.
+#[derive(Serialize)]
+struct Notes<'a> {
+    #[serde(flatten)]
+    record: &'a Record,
+    agents: &'a TerminalAgents,
+}
+
 impl Record {
     /// The notes for the keeper.
-    pub fn to_notes(&self) -> Vec<u8> {
-        let whole = serde_json::to_vec(self).unwrap_or_default();
+    pub(crate) fn to_notes(&self, agents: &TerminalAgents) -> Vec<u8> {
+        let notes = |record| serde_json::to_vec(&Notes { record, agents }).unwrap_or_default();
+        let whole = notes(self);
         if whole.len() <= MAX_NOTES_BYTES {
             return whole;
         }
-        let short = Self {
+        notes(&Self {
             argv: Vec::new(),
             meta: None,
             ..self.clone()
-        };
-        serde_json::to_vec(&short).unwrap_or_default()
+        })
     }
 
     /// The record in the keeper's notes, completed from the database's row where there is one.

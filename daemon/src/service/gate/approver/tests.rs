@@ -12,6 +12,7 @@ fn agent(pid: i32) -> Agent {
         client: None,
         pid,
         started: 1,
+        aliases: Vec::new(),
     }
 }
 
