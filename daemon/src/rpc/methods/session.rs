@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::TerminalRef;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
-    AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
-    ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS, ReadResult, ReadTerminal, ResizeTerminal,
-    SendInput, SendResult, ShowTerminal, SubscribeEvents, TerminalInfo, TerminalPage, WaitForExit,
-    WaitResult,
+    AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal,
+    KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS, ReadResult, ReadTerminal,
+    ResizeTerminal, SendInput, SendResult, ShowTerminal, SubscribeEvents, TerminalInfo,
+    TerminalPage, WaitForExit, WaitResult,
 };
 
 use tokio::sync::broadcast;
@@ -90,7 +90,7 @@ impl SessionHandler {
         let asker = Asker {
             owner: &owner,
             confirmed: false,
-            asks: context.introduction().asks,
+            asks: context.asks(),
         };
         self.gate.check_use(&terminal, asker).await?;
         Ok(terminal)
@@ -200,7 +200,7 @@ impl SessionHandler {
             connection: context.id.0,
             gate: &context.gate(),
             confirmed: confirmed.unwrap_or_default(),
-            asks: context.introduction().asks,
+            asks: context.asks(),
         };
         let sent = self.input.send(&terminal, bytes, &typist, longest);
         Ok(sent.await?)
@@ -242,12 +242,16 @@ impl SessionHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
         let AttachTerminal { id, mode } = params;
-        let terminal = self.find(&id).await?;
+        let mode = mode.unwrap_or_default();
+        let terminal = match mode {
+            AttachMode::Watch => self.find(&id).await?,
+            AttachMode::Type => self.find_to_use(&id, &context).await?,
+        };
         let ended = context.closed.clone().cancelled_owned();
         let (actor, number) = (context.native_owner(), context.id.0);
-        let attaching =
-            self.attachments
-                .attach(&terminal, actor, number, mode.unwrap_or_default(), ended);
+        let attaching = self
+            .attachments
+            .attach(&terminal, actor, number, mode, ended);
         Ok(attaching.await?)
     }
 

@@ -104,6 +104,7 @@ impl Files {
         file: NewFile,
         client: &FileClient,
     ) -> Result<WrittenFile, TerminalError> {
+        self.check_terminal(terminal, client).await?;
         let _turn = self.operator.turn().await?;
         self.disk.check_room()?;
         // Not before its turn: it may be long.
@@ -160,6 +161,7 @@ impl Files {
         pattern: Option<&str>,
         client: &FileClient,
     ) -> Result<FoundFile, TerminalError> {
+        self.check_terminal(terminal, client).await?;
         let _turn = self.operator.turn().await?;
         let compiled = pattern.map(|text| Pattern::of_param("pattern", text));
         let compiled = compiled.transpose()?;
@@ -196,6 +198,18 @@ impl Files {
         })
     }
 
+    /// Checks that the terminal is there, and that the client may use it.
+    async fn check_terminal(
+        &self,
+        terminal: &Terminal,
+        client: &FileClient,
+    ) -> Result<(), TerminalError> {
+        if terminal.state() == TerminalState::Closed {
+            return Err(TerminalError::NotFound(terminal.id().to_string()));
+        }
+        self.gate.check_use(terminal, client.asker()).await
+    }
+
     /// Finds where a path leads, has that judged, and records it. Fails where there is no such path or
     /// the use is not allowed.
     async fn allow(
@@ -205,9 +219,6 @@ impl Files {
         file_use: FileUse<'_>,
         client: &FileClient,
     ) -> Result<AllowedUse, TerminalError> {
-        if terminal.state() == TerminalState::Closed {
-            return Err(TerminalError::NotFound(terminal.id().to_string()));
-        }
         let foreground = foreground_process(terminal).await;
         let cwd = foreground.and_then(|process| process.cwd);
         let cwd = PathBuf::from(cwd.unwrap_or_else(|| terminal.record.cwd.clone()));
@@ -346,14 +357,18 @@ impl Files {
 }
 
 impl FileClient {
+    fn asker(&self) -> Asker<'_> {
+        Asker {
+            owner: &self.owner,
+            confirmed: self.confirmed,
+            asks: self.asks,
+        }
+    }
+
     /// A command of this client, to be judged.
     fn command<'a>(&'a self, line: &'a str, cwd: &'a Path) -> NewCommand<'a> {
         NewCommand {
-            asker: Asker {
-                owner: &self.owner,
-                confirmed: self.confirmed,
-                asks: self.asks,
-            },
+            asker: self.asker(),
             line: Some(line),
             argv: &[],
             cwd,
