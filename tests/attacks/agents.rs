@@ -46,6 +46,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         profile_of_the_front,
     ),
     (
+        "agents_front_without_a_profile_is_asked_nothing_about",
+        profile_none_of_the_front,
+    ),
+    (
         "agents_name_no_foreign_terminal_by_a_letter",
         prefix_of_a_foreign_terminal,
     ),
@@ -382,6 +386,17 @@ fn profile_of_the_front() {
     let own = agent.create_terminal(&json!({ "command": "sh" }));
     agent.send_text(&own, "echo re''ady\r");
     agent.wait_for_text(&own, "ready\r\n");
+}
+
+fn profile_none_of_the_front() {
+    let daemon = TestDaemon::configured(
+        "[policy]\nforeign_terminals = \"allow\"\n[policy.fronts.mcp]\nprofile = \"none\"\n",
+    );
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let shell = persons_shell(&mut person);
+    agent.send_text(&shell, "echo us''ed\r");
+    person.wait_for_text(&shell, "used\r\n");
 }
 
 fn prefix_of_a_foreign_terminal() {

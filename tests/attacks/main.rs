@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod agents;
+mod agents_processes;
 mod consent;
 mod ends;
 mod environment;
@@ -15,7 +16,11 @@ mod rules;
 mod termctl_lines;
 mod tty;
 
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
@@ -25,11 +30,18 @@ use termd_test_support::{is_root, termd_binary};
 type Attack = (&'static str, fn());
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == RELAY)
+        && let Some(socket) = arguments.next()
+    {
+        return relay(Path::new(&socket));
+    }
     if is_root() {
         return run_as_ordinary_user();
     }
     let attacks = [
         agents::ATTACKS,
+        agents_processes::ATTACKS,
         consent::ATTACKS,
         ends::ATTACKS,
         environment::ATTACKS,
@@ -49,6 +61,21 @@ fn main() -> ExitCode {
     };
     let trials = attacks.concat().iter().map(trial).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The argument that makes this program a connection to the socket behind it.
+const RELAY: &str = "relay";
+
+/// Passes lines from standard input to a socket, and those from the socket to standard output: a
+/// process of an agent's that speaks with termd itself.
+fn relay(socket: &Path) -> ExitCode {
+    let socket = UnixStream::connect(socket).unwrap();
+    let mut answers = socket.try_clone().unwrap();
+    let passing = std::thread::spawn(move || io::copy(&mut answers, &mut io::stdout()));
+    let _ = io::copy(&mut io::stdin(), &mut &socket);
+    let _ = socket.shutdown(Shutdown::Write);
+    let _ = passing.join();
+    ExitCode::SUCCESS
 }
 
 /// Runs this program again as `nobody`. Root may do what an attacker may not.

@@ -1,6 +1,6 @@
 //! A home for one daemon: XDG directories in a short temporary path.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,6 +31,9 @@ impl Home {
         if root.path().as_os_str().len() > MAX_ROOT_LENGTH {
             root = builder.tempdir_in("/tmp").unwrap();
         }
+        // A test whose own streams are pipes would look like a wrapper around an MCP server.
+        let nothing = File::open("/dev/null").unwrap();
+        rustix::stdio::dup2_stdin(nothing).unwrap();
         let home = Self { root };
         for name in ["home", "run", "state", "config", "bin"] {
             let path = home.path(name);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,11 @@ impl McpClient {
     pub fn spawn(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Self {
         let mut command = home.command(termctl_binary());
         command.arg("mcp").args(arguments).envs(env.iter().copied());
+        Self::spawn_command(command)
+    }
+
+    /// Starts the server by this command, a wrapper maybe, and sends nothing.
+    pub fn spawn_command(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -64,7 +69,13 @@ impl McpClient {
 
     /// The same with these variables and capabilities.
     pub fn start_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
-        let mut client = Self::spawn(home, &[], env);
+        Self::spawn(home, &[], env).initialized(capabilities)
+    }
+
+    /// Initializes it, in version 2025-11-25, with these capabilities.
+    #[must_use]
+    pub fn initialized(self, capabilities: &Value) -> Self {
+        let mut client = self;
         let answer = client.ask(
             "initialize",
             &json!({
