@@ -218,7 +218,7 @@ impl Policy {
             }),
             None if asks_unlisted => {
                 // A command that no table lists is as well known as another one.
-                let listed = inspect(request, completeness, gate, state, &self.programs, false);
+                let listed = inspect(request, completeness, gate, &state, &self.programs, false);
                 OnlyOnceReason::of(&listed, completeness)
             }
             None => OnlyOnceReason::of(&inspection, completeness),

@@ -157,6 +157,7 @@ mod tests {
                 client: None,
                 pid: 1,
                 started: 0,
+                aliases: Vec::new(),
             })),
             ..owner(Front::Cli)
         };
