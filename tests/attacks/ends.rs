@@ -49,6 +49,23 @@ fn with_argument(argument: &str) -> Vec<String> {
     pids.filter(has_it).collect()
 }
 
+/// Whether the one process with this argument is the fugitive: what it descends from had the argument
+/// before it, has another name, and is in another session.
+fn has_left(mark: &str) -> bool {
+    let found = with_argument(mark);
+    let [pid] = found.as_slice() else {
+        return false;
+    };
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let Some((name, fields)) = stat.rsplit_once(") ") else {
+        return false;
+    };
+    // State, parent, group, session.
+    let mut fields = fields.split(' ').skip(2);
+    let (group, session) = (fields.next(), fields.next());
+    name.ends_with("(sleep") && group == session && session.is_some()
+}
+
 /// A daemon whose terminals are held to a profile of these lines. `None` where the kernel does not
 /// support it.
 fn daemon(profile: &str) -> Option<TestDaemon> {
@@ -81,7 +98,7 @@ fn start_fugitive(daemon: &TestDaemon, mark: &str, redirect: &str, main: (&str, 
     params["cwd"] = json!(work(daemon));
     params["confirmed"] = json!(true);
     let id = daemon.client().create_terminal(&params);
-    wait_until("it has left", || with_argument(mark).len() == 1);
+    wait_until("it has left", || has_left(mark));
     id
 }
 

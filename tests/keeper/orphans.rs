@@ -12,6 +12,10 @@ pub(crate) const TESTS: &[Test] = &[
         what_has_the_terminal_open,
     ),
     (
+        "what_has_a_released_terminal_open_is_ended_with_it",
+        what_has_a_released_terminal_open,
+    ),
+    (
         "what_was_found_by_its_parent_is_found_without_it",
         what_was_found_by_its_parent,
     ),
@@ -80,6 +84,48 @@ fn what_has_the_terminal_open() {
         );
         assert_eq!(keeper.end(&id, 2000), "done");
         assert!(!is_alive(fugitive), "{redirect}");
+    }
+    assert_eq!(keeper.children(), NOBODY);
+}
+
+/// The command has ended, and the server has released the terminal.
+fn what_has_a_released_terminal_open() {
+    let keeper = TestKeeper::start();
+    let mut fugitives = Vec::new();
+    for (case, pipes, redirect) in [
+        (1, false, ""),
+        (2, false, "</dev/null >/dev/null"),
+        (3, true, ""),
+        (4, true, "</dev/null 2>/dev/null"),
+        (5, true, "</dev/null >/dev/null"),
+        (6, false, "3<&0 </dev/null >/dev/null 2>&1"),
+    ] {
+        let mark = mark(&keeper, case);
+        let script = format!("trap '' HUP; env -i setsid -f sleep {mark} {redirect}; exit 3");
+        let (id, _) = if pipes {
+            keeper.spawn_on_pipes(&script)
+        } else {
+            keeper.spawn(&script)
+        };
+        assert_eq!(keeper.exit_of(&id), "Exited(3)");
+        fugitives.push((id.clone(), started(&mark), redirect));
+        assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+    }
+    // Terminals that nothing has open any more, and whose numbers are given again.
+    for _ in 0..3 {
+        let (id, _) = keeper.spawn("exit 0");
+        assert_eq!(keeper.exit_of(&id), "Exited(0)");
+        assert_eq!(keeper.ask(&json!({"op": "release", "id": id})), "done");
+    }
+    assert_eq!(keeper.ask(&json!({"op": "orphans"})), json!([0, []]));
+    for (index, (id, fugitive, redirect)) in fugitives.iter().enumerate() {
+        assert_eq!(keeper.end(id, 2000), "done");
+        assert!(!is_alive(*fugitive), "{redirect}");
+        let others = &fugitives[index + 1..];
+        assert!(
+            others.iter().all(|(_, pid, _)| is_alive(*pid)),
+            "{redirect}"
+        );
     }
     assert_eq!(keeper.children(), NOBODY);
 }

@@ -25,6 +25,11 @@ impl Inventory {
 
     /// Adds a terminal. The caller has checked that it fits and that the id is new.
     pub(crate) fn insert(&mut self, id: TerminalId, terminal: Terminal) {
+        if let Some(tty) = terminal.tty() {
+            self.0
+                .values_mut()
+                .for_each(|older| older.tty_is_reused(tty));
+        }
         self.0.insert(id, terminal);
     }
 

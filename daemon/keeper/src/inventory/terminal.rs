@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::libc::{SIGCHLD, SIGKILL};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
@@ -35,7 +36,8 @@ pub(crate) struct Terminal {
     /// Its descriptors, until a server releases them.
     fds: Option<TerminalFds>,
     stdio: Stdio,
-    /// Its tty or pipes, as the links in `/proc/PID/fd` say it.
+    /// Its tty or pipes, as the links in `/proc/PID/fd` say it. Of released ones, those that a process
+    /// had open then.
     stdio_links: Vec<PathBuf>,
     /// The device number of its PTY, where it has one.
     tty: Option<u32>,
@@ -145,12 +147,28 @@ impl Terminal {
     /// Drops the descriptors. A PTY's root that still runs is hung up; one on pipes finds them
     /// closed.
     pub(crate) fn release_fds(&mut self) {
-        self.fds = None;
+        if let Some(fds) = self.fds.take() {
+            let outputs = outputs(&fds).into_iter();
+            let mut is_open = outputs.map(is_open_elsewhere);
+            self.stdio_links.retain(|_| is_open.next() == Some(true));
+        }
+    }
+
+    /// The device number of its PTY.
+    pub(crate) fn tty(&self) -> Option<u32> {
+        self.tty
+    }
+
+    /// A new terminal has this tty. The kernel gives a number again when no process has it open.
+    pub(crate) fn tty_is_reused(&mut self, tty: u32) {
+        if self.fds.is_none() && self.tty == Some(tty) {
+            self.stdio_links.clear();
+        }
     }
 
     /// Drops the descriptors, and hides the terminal from servers for good.
     pub(crate) fn forget(&mut self) {
-        self.fds = None;
+        self.release_fds();
         self.is_forgotten = true;
     }
 
@@ -198,19 +216,35 @@ impl Terminal {
             },
             cgroup: self.cgroup.as_deref(),
             unreaped_root: self.unreaped_root(),
-            // The kernel reuses the names once they are closed.
-            stdio: (self.fds.as_ref()).map_or(&[], |_| self.stdio_links.as_slice()),
+            stdio: &self.stdio_links,
         }
     }
 }
 
+/// What the command writes to, at the keeper's end.
+fn outputs(fds: &TerminalFds) -> Vec<BorrowedFd<'_>> {
+    match fds {
+        TerminalFds::Pty { master, .. } => vec![master.as_fd()],
+        TerminalFds::Pipes { stdout, stderr, .. } => vec![stdout.as_fd(), stderr.as_fd()],
+    }
+}
+
+/// Whether a process has the other end open.
+fn is_open_elsewhere(output: BorrowedFd<'_>) -> bool {
+    let mut outputs = [PollFd::from_borrowed_fd(output, PollFlags::empty())];
+    let polled = poll(&mut outputs, Some(&Timespec::default()));
+    polled.is_err() || !outputs[0].revents().contains(PollFlags::HUP)
+}
+
+/// One link for each of the outputs.
 fn stdio_links(fds: &TerminalFds, tty: Option<u32>) -> Vec<PathBuf> {
     match fds {
         TerminalFds::Pty { .. } => tty.map(tty_link).into_iter().collect(),
-        TerminalFds::Pipes { stdout, stderr, .. } => {
-            let entries = [stdout, stderr].into_iter().map(rustix::fs::fstat);
-            entries
-                .filter_map(|entry| Some(format!("pipe:[{}]", entry.ok()?.st_ino).into()))
+        TerminalFds::Pipes { .. } => {
+            let entries = outputs(fds).into_iter().map(rustix::fs::fstat);
+            let inodes = entries.map(|entry| entry.map_or(0, |entry| entry.st_ino));
+            inodes
+                .map(|inode| format!("pipe:[{inode}]").into())
                 .collect()
         }
     }

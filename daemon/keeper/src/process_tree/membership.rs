@@ -7,7 +7,8 @@
 //!    terminal of ours is another daemon's, and no evidence;
 //! 4. its controlling tty is the terminal's. A tty is only a number, and a sandbox or a container
 //!    with a devpts of its own counts from 0 again, so the mark goes first;
-//! 5. an earlier scan of the same kill found it there, or it has the terminal's tty or pipes open;
+//! 5. an earlier scan of the same kill found it there, or it has the terminal's tty or pipes open, also
+//!    when these are released;
 //! 6. its parent belongs to the terminal, or it is the init of the terminal's PID namespace or a child
 //!    of it, which adopts the namespace's orphans.
 

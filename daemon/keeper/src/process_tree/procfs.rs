@@ -1,8 +1,10 @@
 //! Reads `/proc`. A process that vanishes while it is read counts as absent.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -23,6 +25,8 @@ const ENVIRON_BYTES: usize = 256 * 1024;
 const EXECVE_READS: usize = 200;
 /// The most descriptors of one process that are looked at.
 const MAX_DESCRIPTORS: usize = 4096;
+/// What follows a name in a link when the name is gone.
+const DELETED: &[u8] = b" (deleted)";
 /// The most that is read of `cgroup.procs`: a hundred thousand pids.
 const MAX_PROCS: u64 = 1 << 20;
 /// The most cgroups of one terminal that are searched.
@@ -62,12 +66,19 @@ pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
     Some(name)
 }
 
-/// What a process has open, as the links of `proc_pid_fd(5)` say it. No file is touched: its server
-/// may not answer.
+/// What a process has open, as the links of `proc_pid_fd(5)` say it, without the note that a name is
+/// gone: a tty has none once its master is closed. No file is touched: its server may not answer.
 pub(crate) fn open_files(pid: i32) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd"));
     let entries = entries.into_iter().flatten().take(MAX_DESCRIPTORS);
-    entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+    let links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    links.map(|link| {
+        let mut name = link.into_os_string().into_vec();
+        if name.ends_with(DELETED) {
+            name.truncate(name.len() - DELETED.len());
+        }
+        OsString::from_vec(name).into()
+    })
 }
 
 /// One process, without its mark.

@@ -21,7 +21,8 @@ pub(crate) struct Tree<'a> {
     pub(crate) cgroup: Option<&'a Path>,
     /// The root's pid, while no other process can have it.
     pub(crate) unreaped_root: Option<i32>,
-    /// Its tty or pipes, as the links in `/proc/PID/fd` say it; none once they are released.
+    /// Its tty or pipes, as the links in `/proc/PID/fd` say it, as long as a process may have them
+    /// open.
     pub(crate) stdio: &'a [PathBuf],
 }
 
