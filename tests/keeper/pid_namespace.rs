@@ -107,8 +107,13 @@ echo ready
 const FUGITIVE_COUNT: usize = 5;
 
 /// Starts the fugitives; what marks them is in their arguments.
-fn start_fugitives(ground: &Ground, mark: &str, then: &str) -> termd_proto::TerminalId {
-    let script = format!("{FUGITIVES}{then}");
+fn start_fugitives(
+    ground: &Ground,
+    mark: &str,
+    before: &str,
+    then: &str,
+) -> termd_proto::TerminalId {
+    let script = format!("{before}{FUGITIVES}{then}");
     let argv = ["/bin/bash", "-c", &script, "bash", mark];
     let (id, answer) = (ground.keeper).try_confined(&argv, &ground.work, &private(ground));
     assert!(answer.is_number(), "{answer}");
@@ -121,13 +126,14 @@ fn start_fugitives(ground: &Ground, mark: &str, then: &str) -> termd_proto::Term
 fn everything_ends() {
     for user in User::all() {
         let ground = Ground::new(user);
-        for (case, signal, then) in [
-            (1, 1, "exec sleep 1000"),
-            (2, 15, "exec sleep 1000"),
-            (3, 1, "exit 4"),
+        // At its exit the kernel sends SIGHUP to what has not left the session yet.
+        for (case, signal, before, then) in [
+            (1, 1, "", "exec sleep 1000"),
+            (2, 15, "", "exec sleep 1000"),
+            (3, 1, "trap '' HUP", "exit 4"),
         ] {
             let mark = format!("{}.{case}", 600_000 + ground.keeper.pid());
-            let id = start_fugitives(&ground, &mark, then);
+            let id = start_fugitives(&ground, &mark, before, then);
             if case == 3 {
                 assert_eq!(ground.keeper.exit_of(&id), "Exited(4)");
             }
@@ -146,7 +152,7 @@ fn everything_ends_with_its_keeper() {
         for user in User::all() {
             let mut ground = Ground::new(user);
             let mark = format!("{}.{case}", 700_000 + ground.keeper.pid());
-            start_fugitives(&ground, &mark, "exec sleep 1000");
+            start_fugitives(&ground, &mark, "", "exec sleep 1000");
             ground.keeper.signal(signal);
             ground.keeper.wait();
             eventually("they end", || processes_with_argument(&mark).is_empty());
