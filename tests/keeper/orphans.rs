@@ -1,7 +1,10 @@
 //! Processes that leave everything behind by which the keeper finds them, without a sandbox.
 
+use std::collections::BTreeSet;
+
 use rustix::process::Signal;
 use serde_json::json;
+use termd_proto::TerminalId;
 
 use crate::Test;
 use crate::support::{NOBODY, TestKeeper, eventually, is_alive, wait_gone};
@@ -28,6 +31,14 @@ pub(crate) const TESTS: &[Test] = &[
         orphans_end_at_once,
     ),
     ("children_from_before_are_no_orphans", children_from_before),
+    (
+        "a_chain_of_forks_ends_with_its_terminal",
+        a_chain_of_forks_ends_with_its_terminal,
+    ),
+    (
+        "a_chain_of_forks_ends_with_the_keeper",
+        a_chain_of_forks_ends_with_the_keeper,
+    ),
 ];
 
 /// Every process with this argument.
@@ -185,4 +196,61 @@ fn children_from_before() {
     assert_eq!(keeper.wait().code(), Some(0));
     assert!(is_alive(before), "it is not termd's");
     crate::support::kill(before, Signal::KILL);
+}
+
+/// Each generation leaves its session and its parent, ignores what it can, and soon starts the next.
+/// `$1` marks it, `$2` is how long it lives.
+const CHAIN: &str =
+    r#"trap "" HUP TERM; sleep "$2"; exec setsid -f /bin/sh -c "$0" "$0" "$1" "$2""#;
+const GENERATIONS: [&str; 4] = ["0.03", "0.02", "0.01", "0.001"];
+
+/// Starts a chain of each pace, and waits until all of them run.
+fn start_chains(keeper: &TestKeeper, mark: &str, how: &str) -> TerminalId {
+    let marks: Vec<String> = (0..GENERATIONS.len())
+        .map(|chain| format!("{mark}{chain}"))
+        .collect();
+    let mut script = "trap '' HUP; ".to_owned();
+    for (mark, pace) in marks.iter().zip(GENERATIONS) {
+        script += &format!("setsid -f {how} /bin/sh -c '{CHAIN}' '{CHAIN}' {mark} {pace} {AWAY}; ");
+    }
+    let (id, _) = keeper.spawn(&format!("{script} exec sleep 1000"));
+    for mark in &marks {
+        let mut seen = BTreeSet::new();
+        eventually("some generations have been", || {
+            seen.extend(processes_with_argument(mark));
+            seen.len() > 3
+        });
+    }
+    id
+}
+
+fn chains_left(mark: &str) -> Vec<i32> {
+    let marks = (0..GENERATIONS.len()).map(|chain| format!("{mark}{chain}"));
+    marks
+        .flat_map(|mark| processes_with_argument(&mark))
+        .collect()
+}
+
+fn a_chain_of_forks_ends_with_its_terminal() {
+    let keeper = TestKeeper::start();
+    for case in 0..3 {
+        let mark = mark(&keeper, case);
+        let id = start_chains(&keeper, &mark, "");
+        assert_eq!(keeper.end(&id, 100), "done");
+        assert_eq!(chains_left(&mark), NOBODY);
+        assert_eq!(keeper.children(), NOBODY);
+    }
+}
+
+fn a_chain_of_forks_ends_with_the_keeper() {
+    for (case, signals) in [(1, 1), (2, 2), (3, 1)] {
+        let mut keeper = TestKeeper::start();
+        let mark = mark(&keeper, case);
+        start_chains(&keeper, &mark, "env -i");
+        for _ in 0..signals {
+            keeper.signal(Signal::TERM);
+        }
+        keeper.wait();
+        eventually("what was killed is gone", || chains_left(&mark).is_empty());
+    }
 }

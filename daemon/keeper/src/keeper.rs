@@ -14,6 +14,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::epoll::EventFlags;
 use rustix::process::{Resource, Rlimit};
 
+use crate::cgroup::Delegation;
 use crate::confine::DaemonDirs;
 use crate::detach::Reporter;
 use crate::error::KeeperStartError;
@@ -100,12 +101,14 @@ impl Keeper {
             environment,
         )
         .map_err(|source| KeeperStartError::system("prepare the server", source))?;
+        // The locks are held, and nothing is forked yet.
+        let launcher = Launcher::new(raise_open_files(), dirs, Delegation::take());
         Ok(Self {
             listener,
             signals,
             poller,
             server: Supervisor::new(command, now),
-            terminals: Terminals::new(Launcher::new(raise_open_files(), dirs), now),
+            terminals: Terminals::new(launcher, now),
             notifier,
             reporter: Reporter::none(),
             kill_grace: options.kill_grace,
@@ -124,6 +127,9 @@ impl Keeper {
                 break code;
             }
         };
+        // Something may have been forked since the last scan.
+        self.terminals.kill_all(self.server.pid());
+        self.terminals.sweep();
         self.listener.unlink();
         ExitCode::from(code)
     }
@@ -296,7 +302,6 @@ impl Keeper {
     /// Stops the daemon. A second call leaves at once.
     fn stop(&mut self, now: Instant) {
         if self.stage != Stage::Serving {
-            self.terminals.kill_all(self.server.pid());
             self.server.kill();
             self.exit = Some(1);
             return;

@@ -4,9 +4,10 @@
 //!
 //! [`run`] takes the locks and the socket (`lock`, `listener`), then turns (`keeper`). The server is
 //! supervised in `server`, terminals are in `inventory` and `terminals`, commands are started in `launch` and held
-//! to their limits in `confine`, files are read and written in `file_operation`, and trees of processes are ended in `process_tree`. [`protocol`] is
+//! to their limits in `confine`, files are read and written in `file_operation`, and trees of processes are ended in `process_tree`, in cgroups of their own (`cgroup`) where systemd allows it. [`protocol`] is
 //! the wire between keeper and server.
 
+mod cgroup;
 mod confine;
 mod detach;
 mod error;

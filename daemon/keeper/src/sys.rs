@@ -5,9 +5,11 @@ use std::ffi::{CStr, CString, c_char};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use nix::libc;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use nix::time::ClockId;
 use rustix::io::Errno;
 
 /// The first descriptor that a service manager, or the keeper, passes by number;
@@ -64,6 +66,34 @@ pub(crate) fn fork_with(flags: i32) -> Result<Forked, Errno> {
             .map(Forked::Parent)
             .map_err(|_| Errno::RANGE),
     }
+}
+
+/// [`fork_with`] a child that is born in a cgroup: `CLONE_INTO_CGROUP` of clone3(2), Linux 5.7.
+pub(crate) fn fork_into_cgroup(cgroup: BorrowedFd<'_>) -> Result<Forked, Errno> {
+    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+    // SAFETY: an all-zero clone_args is valid: it holds integers.
+    let mut args = unsafe { std::mem::zeroed::<libc::clone_args>() };
+    args.flags = CLONE_INTO_CGROUP;
+    args.exit_signal = libc::SIGCHLD.unsigned_abs().into();
+    args.cgroup = cgroup.as_raw_fd().unsigned_abs().into();
+    let size = std::mem::size_of_val(&args);
+    // SAFETY: as of `fork_with`. `args` is readable and has this size.
+    match unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size) } {
+        -1 => Err(errno()),
+        0 => Ok(Forked::Child),
+        pid => i32::try_from(pid)
+            .map(Forked::Parent)
+            .map_err(|_| Errno::RANGE),
+    }
+}
+
+/// The processor time of a process, also of a zombie, by the clock that the kernel compares with
+/// `RLIMIT_CPU`: it counts ticks. Those of `/proc/PID/stat` are scaled to what was measured, and under
+/// load differ by a tenth. Its children's time is not in it.
+pub(crate) fn limited_cpu_time(pid: i32) -> Option<Duration> {
+    // MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_PROF) of linux/posix-timers.h.
+    let clock = ClockId::from_raw(!pid << 3);
+    nix::time::clock_gettime(clock).ok().map(Duration::from)
 }
 
 /// The error of the last system call.

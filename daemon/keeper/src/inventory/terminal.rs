@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
+use crate::cgroup;
 use crate::launch::{Launched, PendingStart, Progress};
 use crate::poll::Token;
 use crate::process_tree::{Identity, RequestNumber, Tree, signal_process};
@@ -46,6 +47,8 @@ pub(crate) struct Terminal {
     enforced: Enforced,
     /// The cgroup that is its own, where it has one.
     cgroup: Option<PathBuf>,
+    /// Whether the keeper made the cgroup, and removes it. One of systemd's goes by itself.
+    is_cgroup_ours: bool,
     /// The server's notes, opaque.
     notes: Vec<u8>,
     /// `None` once its command was executed.
@@ -68,7 +71,8 @@ impl Terminal {
             tty: launched.tty,
             cpu_limit: cpu_seconds.map(Duration::from_secs),
             enforced: launched.enforced,
-            cgroup: None,
+            is_cgroup_ours: launched.cgroup.is_some(),
+            cgroup: launched.cgroup,
             notes: request.notes,
             start: None,
             is_forgotten: false,
@@ -136,8 +140,23 @@ impl Terminal {
         self.start.take()
     }
 
-    pub(crate) fn set_cgroup(&mut self, cgroup: Option<PathBuf>) {
-        self.cgroup = cgroup;
+    /// The server has put it into a cgroup, or has found it in the keeper's.
+    pub(crate) fn set_cgroup(&mut self, cgroup: PathBuf) {
+        self.is_cgroup_ours &= self.cgroup.as_ref() == Some(&cgroup);
+        self.cgroup = Some(cgroup);
+    }
+
+    /// Removes its cgroup once its command has ended and a server has seen how, unless background
+    /// processes are left in it.
+    pub(crate) fn remove_unused_cgroup(&mut self) {
+        if self.status.is_some() && self.fds.is_none() && self.is_cgroup_ours {
+            self.cgroup.take_if(|cgroup| cgroup::remove(cgroup));
+        }
+    }
+
+    /// The cgroup that the keeper has made and has to remove.
+    pub(crate) fn into_own_cgroup(self) -> Option<PathBuf> {
+        self.cgroup.filter(|_| self.is_cgroup_ours)
     }
 
     pub(crate) fn set_notes(&mut self, notes: Vec<u8>) {
@@ -198,10 +217,14 @@ impl Terminal {
         }
     }
 
-    /// Ends everything in its PID namespace, where it has one. The terminal is being dropped.
-    pub(crate) fn end_namespace(&self) {
+    /// Ends everything in its PID namespace and in its cgroup, where it has them. The terminal is being
+    /// dropped.
+    pub(crate) fn end_rest(&self) {
         if let Some(init) = self.init {
             signal_process(init, SIGKILL);
+        }
+        if let Some(cgroup) = &self.cgroup {
+            cgroup::kill(cgroup);
         }
     }
 
@@ -211,6 +234,7 @@ impl Terminal {
                 id,
                 root: self.root,
                 init: self.init,
+                cgroup: (self.cgroup.as_deref()).and_then(cgroup::path_of),
                 // Once the master is closed, the kernel reuses the tty's number.
                 tty: self.tty.filter(|_| self.fds.is_some()),
             },

@@ -3,10 +3,12 @@
 //! Every descriptor is close-on-exec before anything can fork. The keeper polls the error pipe and
 //! never waits for it: a chdir to a dead file server must not stop the keeper.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::process::Rlimit;
+use termd_proto::TerminalId;
 
 use super::bubblewrap::LauncherInput;
 use super::child::{Child, PassedFds};
@@ -16,6 +18,7 @@ use super::command_process::CommandProcess;
 use super::exec_gate::ExecGate;
 use super::pending_start::PendingStart;
 use super::stdio::{StdioPair, outward_pipe};
+use crate::cgroup::{self, Delegation};
 use crate::confine::{DaemonDirs, Plan};
 use crate::process_tree::start_time;
 use crate::protocol::confinement::Enforced;
@@ -30,6 +33,8 @@ pub(crate) struct Launched {
     pub(crate) fds: TerminalFds,
     /// The device number of the PTY, where there is one.
     pub(crate) tty: Option<u32>,
+    /// The cgroup that was made for it, where systemd has delegated one to the daemon.
+    pub(crate) cgroup: Option<PathBuf>,
     /// What the command is held to if every step succeeds.
     pub(crate) enforced: Enforced,
     pub(crate) start: PendingStart,
@@ -41,11 +46,20 @@ pub(crate) struct Launcher {
     /// The limit on open files that children get back.
     open_files: Rlimit,
     dirs: DaemonDirs,
+    delegation: Option<Delegation>,
 }
 
 impl Launcher {
-    pub(crate) fn new(open_files: Rlimit, dirs: DaemonDirs) -> Self {
-        Self { open_files, dirs }
+    pub(crate) fn new(
+        open_files: Rlimit,
+        dirs: DaemonDirs,
+        delegation: Option<Delegation>,
+    ) -> Self {
+        Self {
+            open_files,
+            dirs,
+            delegation,
+        }
     }
 
     /// Forks the command of a request. `content` is what a file operation writes.
@@ -86,7 +100,9 @@ impl Launcher {
                 open_files: self.open_files,
             },
         };
-        let pid = match sys::fork().map_err(|errno| SpawnStep::Fork.failed(errno))? {
+        let (side, cgroup) =
+            (self.fork(&request.id)).map_err(|errno| SpawnStep::Fork.failed(errno))?;
+        let pid = match side {
             Forked::Child => forked.run(),
             Forked::Parent(pid) => pid,
         };
@@ -99,8 +115,23 @@ impl Launcher {
             root: ProcessId { pid, start_time },
             fds,
             tty,
+            cgroup,
             enforced,
             start: PendingStart::new(error_pipe, gate, command_process),
         })
+    }
+
+    /// Forks, into a cgroup of the terminal's own where one can be had. Without one its processes are
+    /// found by other evidence, and the server finds that limits of a cgroup do not hold.
+    fn fork(&self, id: &TerminalId) -> Result<(Forked, Option<PathBuf>), Errno> {
+        if let Some(delegation) = &self.delegation
+            && let Ok((cgroup, fd)) = delegation.create(id)
+        {
+            match sys::fork_into_cgroup(fd.as_fd()) {
+                Ok(side) => return Ok((side, Some(cgroup))),
+                Err(_) => _ = cgroup::remove(&cgroup),
+            }
+        }
+        Ok((sys::fork()?, None))
     }
 }

@@ -1,18 +1,19 @@
 //! Which terminal a process belongs to: pure, over a snapshot of the processes below the keeper.
 //!
 //! The strongest evidence decides, so each process belongs to one terminal at most. In this order:
-//! 1. it is the terminal's root;
-//! 2. it is in the root's session;
-//! 3. its environment has the terminal's mark, which outlives a double fork. A mark that names no
+//! 1. it is the terminal's root, or the init of the terminal's PID namespace;
+//! 2. it is in the terminal's cgroup, or in one below;
+//! 3. it is in the root's session;
+//! 4. its environment has the terminal's mark, which outlives a double fork. A mark that names no
 //!    terminal of ours is another daemon's, and no evidence;
-//! 4. its controlling tty is the terminal's. A tty is only a number, and a sandbox or a container
+//! 5. its controlling tty is the terminal's. A tty is only a number, and a sandbox or a container
 //!    with a devpts of its own counts from 0 again, so the mark goes first;
-//! 5. an earlier scan of the same kill found it there, or it has the terminal's tty or pipes open, also
+//! 6. an earlier scan of the same kill found it there, or it has the terminal's tty or pipes open, also
 //!    when these are released;
-//! 6. its parent belongs to the terminal, or it is the init of the terminal's PID namespace or a child
-//!    of it, which adopts the namespace's orphans.
+//! 7. its parent belongs to the terminal. An init adopts the orphans of its namespace.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use termd_proto::TerminalId;
 
@@ -31,6 +32,8 @@ pub(crate) struct Process {
     pub(crate) ended: bool,
     /// The id in its `TERMD_TERMINAL`.
     pub(crate) mark: Option<TerminalId>,
+    /// The path of its cgroup, where it is asked for.
+    pub(crate) cgroup: Option<PathBuf>,
     /// The terminal that an earlier scan found it in, or whose tty or pipes it has open.
     pub(crate) lesser_evidence: Option<TerminalId>,
 }
@@ -42,6 +45,8 @@ pub(crate) struct Identity<'a> {
     pub(crate) root: ProcessId,
     /// The init of its PID namespace, where it has one.
     pub(crate) init: Option<ProcessId>,
+    /// The path of the cgroup that is its own, where it has one.
+    pub(crate) cgroup: Option<&'a Path>,
     /// Its tty's device number, while the keeper holds the master: later the number is reused.
     pub(crate) tty: Option<u32>,
 }
@@ -61,7 +66,7 @@ pub(crate) struct Excluded<'a> {
 }
 
 /// The processes below the keeper, without the excluded ones and their descendants. A process whose
-/// parent is missing counts: the parent ended while the snapshot was taken.
+/// parent is missing or younger is somebody else's: `/proc` may hide other users' processes.
 pub(crate) fn descendants(
     all: BTreeMap<i32, Process>,
     keeper: i32,
@@ -83,8 +88,14 @@ pub(crate) fn descendants(
             path.push(at);
             match all.get(&at) {
                 // A ring of parents comes only from a torn snapshot.
-                Some(process) if path.len() <= all.len() => at = process.parent,
-                _ => break true,
+                Some(process) if path.len() <= all.len() => {
+                    let parent = all.get(&process.parent);
+                    if parent.is_some_and(|parent| parent.id.start_time > process.id.start_time) {
+                        break false;
+                    }
+                    at = process.parent;
+                }
+                _ => break false,
             }
         };
         verdicts.extend(path.into_iter().map(|pid| (pid, verdict)));
@@ -130,6 +141,7 @@ struct Evidence<'a> {
     marks: HashMap<&'a TerminalId, usize>,
     starts: HashMap<i32, u64>,
     inits: HashMap<ProcessId, usize>,
+    cgroups: HashMap<&'a Path, usize>,
 }
 
 impl<'a> Evidence<'a> {
@@ -161,12 +173,18 @@ impl<'a> Evidence<'a> {
                 .enumerate()
                 .filter_map(|(index, terminal)| Some((terminal.init?, index)))
                 .collect(),
+            cgroups: terminals
+                .iter()
+                .enumerate()
+                .filter_map(|(index, terminal)| Some((terminal.cgroup?, index)))
+                .collect(),
         }
     }
 
     fn of(&self, process: &Process) -> Option<usize> {
         self.as_root(process)
             .or_else(|| self.inits.get(&process.id).copied())
+            .or_else(|| self.by_cgroup(process))
             .or_else(|| self.by_session(process))
             .or_else(|| self.marks.get(process.mark.as_ref()?).copied())
             .or_else(|| self.ttys.get(&process.tty?).copied())
@@ -179,6 +197,11 @@ impl<'a> Evidence<'a> {
             .iter()
             .find(|(start, _)| *start == process.id.start_time)?;
         Some(root.1)
+    }
+
+    fn by_cgroup(&self, process: &Process) -> Option<usize> {
+        let mut cgroups = process.cgroup.as_deref()?.ancestors();
+        cgroups.find_map(|cgroup| self.cgroups.get(cgroup).copied())
     }
 
     /// A session's number stays taken while the session has a member. After that a later terminal

@@ -11,7 +11,7 @@ mod tree_kill;
 mod tree_killer;
 
 pub(crate) use self::membership::{Excluded, Identity, encode_device};
-pub(crate) use self::procfs::{cpu_time, name, own_children, read_process, start_time};
+pub(crate) use self::procfs::{name, own_children, read_process, start_time};
 pub(crate) use self::scan::RootGroup;
 pub(crate) use self::scan::{Scan, Tree, TreeId, signal_process};
 pub(crate) use self::tree_killer::{RequestNumber, TreeKiller};

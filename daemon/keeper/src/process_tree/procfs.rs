@@ -1,17 +1,17 @@
 //! Reads `/proc`. A process that vanishes while it is read counts as absent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
 use termd_proto::TerminalId;
 
 use super::membership::{Excluded, Process, descendants};
+use crate::cgroup;
 use crate::protocol::message::{ProcessId, TERMINAL_VARIABLE};
 
 /// A stat line has 52 numbers and a name of at most 64 bytes.
@@ -25,37 +25,72 @@ const ENVIRON_BYTES: usize = 256 * 1024;
 const EXECVE_READS: usize = 200;
 /// The most descriptors of one process that are looked at.
 const MAX_DESCRIPTORS: usize = 4096;
+/// How often processes are read again for their parents. Parents may end in between, too.
+const MAX_PARENT_READS: usize = 3;
 /// What follows a name in a link when the name is gone.
 const DELETED: &[u8] = b" (deleted)";
-/// The most that is read of `cgroup.procs`: a hundred thousand pids.
-const MAX_PROCS: u64 = 1 << 20;
-/// The most cgroups of one terminal that are searched.
-const MAX_CGROUPS: usize = 1024;
+/// All processes.
+pub(crate) fn all_pids() -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter_map(|name| name.parse().ok()).collect()
+}
 
-/// Every process below the keeper with its mark, without the excluded ones.
-pub(crate) fn snapshot(keeper: i32, excluded: Excluded<'_>) -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let all: BTreeMap<i32, Process> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+/// Those of these processes that are below the keeper, with their marks, without the excluded ones;
+/// with their cgroups, where a terminal has one.
+pub(crate) fn snapshot(
+    pids: Vec<i32>,
+    keeper: i32,
+    excluded: Excluded<'_>,
+    has_cgroups: bool,
+) -> Vec<Process> {
+    let mut all: BTreeMap<i32, Process> = pids
+        .into_iter()
         .filter_map(|pid| Some((pid, read_process(pid)?)))
         .collect();
+    read_new_parents(&mut all, keeper);
     let mut below = descendants(all, keeper, excluded);
     let mut buffer = vec![0; ENVIRON_BYTES];
     for process in below.iter_mut().filter(|process| !process.ended) {
         process.mark = read_mark(process.id.pid, &mut buffer);
+        process.cgroup = (has_cgroups.then(|| cgroup(process.id.pid))).flatten();
     }
     below
 }
 
+/// Reads processes again whose parents ended while all were read: another process has adopted them.
+fn read_new_parents(all: &mut BTreeMap<i32, Process>, keeper: i32) {
+    for _ in 0..MAX_PARENT_READS {
+        let is_missing = |parent: &i32| ![0, keeper].contains(parent) && !all.contains_key(parent);
+        let parents = all.iter().map(|(pid, process)| (*pid, process.parent));
+        let torn: Vec<_> = parents.filter(|(_, parent)| is_missing(parent)).collect();
+        for (pid, _) in torn {
+            let Some(process) = read_process(pid) else {
+                all.remove(&pid);
+                continue;
+            };
+            let parent = process.parent;
+            all.insert(pid, process);
+            if !all.contains_key(&parent)
+                && let Some(parent) = read_process(parent)
+            {
+                all.insert(parent.id.pid, parent);
+            }
+        }
+    }
+}
+
 /// The children of this process, which has one thread; none where the kernel does not list them
 /// (`CONFIG_PROC_CHILDREN`).
-pub(crate) fn own_children() -> Vec<ProcessId> {
+pub(crate) fn child_pids() -> Vec<i32> {
     let listed = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    let pids = listed
-        .split_ascii_whitespace()
-        .filter_map(|pid| pid.parse().ok());
+    let pids = listed.split_ascii_whitespace();
+    pids.filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// The same, each with its start time.
+pub(crate) fn own_children() -> Vec<ProcessId> {
+    let pids = child_pids().into_iter();
     pids.filter_map(|pid| Some(read_process(pid)?.id)).collect()
 }
 
@@ -81,46 +116,19 @@ pub(crate) fn open_files(pid: i32) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// One process, without its mark.
-pub(crate) fn read_process(pid: i32) -> Option<Process> {
-    parse_stat(pid, &read_stat(pid)?)
+fn cgroup(pid: i32) -> Option<PathBuf> {
+    let listed = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    cgroup::path_in(&listed).map(PathBuf::from)
 }
 
-/// The processes of a cgroup and of those below it (`cgroup.procs`, cgroups(7)); none where the cgroup
-/// is gone. What is beyond the bounds is found by the next pass.
-pub(crate) fn pids_in(cgroup: &Path) -> BTreeSet<i32> {
-    let mut pids = BTreeSet::new();
-    let mut cgroups = vec![cgroup.to_owned()];
-    let mut searched = 0;
-    while let Some(cgroup) = cgroups.pop() {
-        searched += 1;
-        let mut listed = String::new();
-        if let Ok(file) = File::open(cgroup.join("cgroup.procs")) {
-            let _ = file.take(MAX_PROCS).read_to_string(&mut listed);
-        }
-        pids.extend(listed.lines().filter_map(|line| line.parse::<i32>().ok()));
-        let below = std::fs::read_dir(&cgroup).into_iter().flatten().flatten();
-        let below = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let free = MAX_CGROUPS.saturating_sub(searched + cgroups.len());
-        cgroups.extend(below.take(free).map(|entry| entry.path()));
-    }
-    pids
+/// One process, without its mark and its cgroup.
+pub(crate) fn read_process(pid: i32) -> Option<Process> {
+    parse_stat(pid, &read_stat(pid)?)
 }
 
 /// When a process started, in clock ticks since boot.
 pub(crate) fn start_time(pid: i32) -> Option<u64> {
     read_process(pid).map(|process| process.id.start_time)
-}
-
-/// The processor time that a process has used, also of a zombie. Its children's time is not in it:
-/// `RLIMIT_CPU` does not count that either.
-pub(crate) fn cpu_time(pid: i32) -> Option<Duration> {
-    let stat = read_stat(pid)?;
-    let fields = fields(&stat)?;
-    let ticks = |number: usize| fields.get(number - FIRST_FIELD)?.parse::<u64>().ok();
-    let ticks = ticks(14)?.checked_add(ticks(15)?)?;
-    let milliseconds = ticks.checked_mul(1000)? / rustix::param::clock_ticks_per_second();
-    Some(Duration::from_millis(milliseconds))
 }
 
 fn read_stat(pid: i32) -> Option<Vec<u8>> {
@@ -156,6 +164,7 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
         // A process whose first thread has ended looks like a zombie while other threads run.
         ended: matches!(field(3)?, "Z" | "X" | "x") && threads <= 1,
         mark: None,
+        cgroup: None,
         lesser_evidence: None,
     })
 }
@@ -209,6 +218,7 @@ mod tests {
                 tty: Some(34820),
                 ended: false,
                 mark: None,
+                cgroup: None,
                 lesser_evidence: None,
             };
             assert_eq!(process, expected, "{name}");

@@ -1,15 +1,18 @@
 //! One look at all processes below the keeper, and signals to those of a terminal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use nix::libc::{SIGCONT, SIGSTOP};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
 use termd_proto::TerminalId;
 
 use super::membership::{self, Excluded, Identity, Process};
 use super::procfs;
+use crate::cgroup;
 use crate::protocol::message::ProcessId;
 use crate::sys::{self, Unreaped};
 
@@ -44,6 +47,11 @@ pub(crate) enum RootGroup {
     Excluded,
 }
 
+/// The most time for stopping before one kill. The next pass of the kill goes on.
+const STOP_LIMIT: Duration = Duration::from_secs(1);
+/// How often in a row the keeper's children are listed in vain before all processes are read again.
+const QUIET_LISTINGS: usize = 3;
+
 /// All processes below the keeper, each with its terminal.
 pub(crate) struct Scan<'a> {
     trees: &'a [Tree<'a>],
@@ -59,8 +67,19 @@ impl<'a> Scan<'a> {
         excluded: Excluded<'_>,
         known: &HashMap<ProcessId, TerminalId>,
     ) -> Self {
+        Self::of(procfs::all_pids(), trees, excluded, known)
+    }
+
+    /// Reads these processes only.
+    fn of(
+        pids: Vec<i32>,
+        trees: &'a [Tree<'a>],
+        excluded: Excluded<'_>,
+        known: &HashMap<ProcessId, TerminalId>,
+    ) -> Self {
         let keeper = rustix::process::getpid().as_raw_pid();
-        let mut processes = procfs::snapshot(keeper, excluded);
+        let has_cgroups = trees.iter().any(|tree| tree.cgroup.is_some());
+        let mut processes = procfs::snapshot(pids, keeper, excluded, has_cgroups);
         for process in &mut processes {
             process.lesser_evidence = known.get(&process.id).cloned();
         }
@@ -69,27 +88,87 @@ impl<'a> Scan<'a> {
         if find_by_stdio(&mut processes, &owners, trees) {
             owners = membership::owners(&processes, &identities);
         }
-        // A process that has left its session, its parents and its environment behind is still in
-        // the cgroup of its terminal.
-        for (index, tree) in trees.iter().enumerate() {
-            let Some(cgroup) = tree.cgroup else {
-                continue;
-            };
-            if owners.iter().all(Option::is_some) {
-                break;
-            }
-            let inside = procfs::pids_in(cgroup);
-            for (process, owner) in processes.iter().zip(&mut owners) {
-                if owner.is_none() && inside.contains(&process.id.pid) {
-                    *owner = Some(index);
-                }
-            }
-        }
         Self {
             trees,
             processes,
             owners,
         }
+    }
+
+    /// Stops what is about to be killed, until a scan finds nothing more: a process that runs on
+    /// forks meanwhile, or starts another in the place of one that was killed. Returns the last scan.
+    pub(crate) fn stopping(
+        trees: &'a [Tree<'a>],
+        excluded: Excluded<'_>,
+        known: &HashMap<ProcessId, TerminalId>,
+        is_killed: impl Fn(&Self) -> Vec<ProcessId>,
+    ) -> Self {
+        let give_up_at = Instant::now() + STOP_LIMIT;
+        let mut stopped = HashSet::new();
+        let mut stop = |scan: &Self| {
+            let mut found = is_killed(scan);
+            found.retain(|process| stopped.insert(*process));
+            for process in &found {
+                signal_process(*process, SIGSTOP);
+            }
+            !found.is_empty()
+        };
+        let mut zombies = HashSet::new();
+        let mut seen = HashSet::new();
+        loop {
+            let scan = Self::new(trees, excluded, known);
+            let has_stopped = stop(&scan);
+            let ended = scan.own_zombies().filter(|zombie| zombies.insert(*zombie));
+            let has_ended = ended.count() > 0;
+            if !has_stopped && !has_ended || Instant::now() >= give_up_at {
+                let killed = is_killed(&scan);
+                stopped.retain(|process| !killed.contains(process));
+                for process in stopped {
+                    signal_process(process, SIGCONT);
+                }
+                return scan;
+            }
+            // What forks quickly is the keeper's child most of the time, and gone after a whole scan.
+            let mut quiet = 0;
+            while quiet < QUIET_LISTINGS && Instant::now() < give_up_at {
+                let mut children = procfs::child_pids();
+                children.retain(|pid| seen.insert(*pid));
+                quiet += 1;
+                if !children.is_empty() && stop(&Self::of(children, trees, excluded, known)) {
+                    quiet = 0;
+                }
+            }
+        }
+    }
+
+    /// Whether a process may have been missed: one that has ended may have forked it after `/proc` was
+    /// listed. When the parent has ended, too, the keeper has adopted both, and reaps the zombie later.
+    pub(crate) fn is_uncertain(&self) -> bool {
+        self.own_zombies().next().is_some()
+    }
+
+    /// Children of the keeper that have ended and are not reaped yet.
+    fn own_zombies(&self) -> impl Iterator<Item = ProcessId> {
+        let keeper = rustix::process::getpid().as_raw_pid();
+        let zombies = self.processes.iter();
+        let zombies = zombies.filter(move |process| process.ended && process.parent == keeper);
+        zombies.map(|process| process.id)
+    }
+
+    /// Whether a process is in the tree's cgroup, where it has one.
+    pub(crate) fn is_cgroup_populated(&self, id: &TreeId) -> bool {
+        (self.cgroup(id)).is_some_and(cgroup::is_populated)
+    }
+
+    /// Kills what is in the tree's cgroup, where it has one.
+    pub(crate) fn kill_cgroup(&self, id: &TreeId) {
+        if let Some(cgroup) = self.cgroup(id) {
+            cgroup::kill(cgroup);
+        }
+    }
+
+    fn cgroup(&self, id: &TreeId) -> Option<&'a Path> {
+        self.tree(id)?.cgroup
     }
 
     /// All processes that have not ended.
@@ -129,7 +208,7 @@ impl<'a> Scan<'a> {
         (!process.ended).then_some(init)
     }
 
-    fn tree(&self, id: &TreeId) -> Option<&Tree<'a>> {
+    fn tree(&self, id: &TreeId) -> Option<&'a Tree<'a>> {
         let TreeId::Terminal(id) = id else {
             return None;
         };

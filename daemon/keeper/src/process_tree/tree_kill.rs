@@ -7,6 +7,8 @@
 //! ```
 //! A pass is a scan and the signals that follow it. Each process gets the first signal once, and
 //! SIGKILL as often as a scan finds it. What forks between scan and signal is found by the next.
+//! A scan can miss a process: its parent ended, and it was forked after `/proc` was listed. Such a scan
+//! is uncertain, and never the last.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -19,6 +21,9 @@ const KILL_LIMIT: Duration = Duration::from_secs(5);
 const MAX_KILL_PASSES: u32 = 200;
 /// The interval of scans while killed processes linger, or where a process cannot be watched.
 const RESCAN_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The time to the next scan after one that found nothing and is uncertain.
+const CONFIRM_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How far the kill is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,12 +127,15 @@ impl TreeKill {
         self.scan_at = Some(now + RESCAN_INTERVAL);
     }
 
-    /// What to do after a scan found these processes alive.
-    pub(super) fn pass(&mut self, found: &[ProcessId], now: Instant) -> Pass {
+    /// What to do after a scan found these processes alive. Where it is uncertain there may be more.
+    pub(super) fn pass(&mut self, found: &[ProcessId], is_uncertain: bool, now: Instant) -> Pass {
         self.scan_at = None;
         self.awaited = found.iter().copied().collect();
         if found.is_empty() {
-            return Pass::Over;
+            if !is_uncertain {
+                return Pass::Over;
+            }
+            self.scan_at = Some(now + CONFIRM_INTERVAL);
         }
         match &mut self.phase {
             Phase::Asking { signal, .. } => {
@@ -146,9 +154,9 @@ impl TreeKill {
             Phase::Killing { give_up_at, passes } => {
                 *passes += 1;
                 if now >= *give_up_at || *passes > MAX_KILL_PASSES {
-                    return Pass::GivenUp(found.len());
+                    return Pass::GivenUp(found.len().max(1));
                 }
-                self.scan_at = Some(now + RESCAN_INTERVAL);
+                self.scan_at.get_or_insert(now + RESCAN_INTERVAL);
                 Pass::Signal {
                     signal: nix::libc::SIGKILL,
                     targets: found.to_vec(),
@@ -191,49 +199,80 @@ mod tests {
         let mut kill = TreeKill::new(SIGTERM, GRACE, now);
         assert!(kill.is_scan_due(now));
         let found = [process(1), process(2)];
-        assert_eq!(kill.pass(&found, now), signal(SIGTERM, &[1, 2], true));
+        assert_eq!(
+            kill.pass(&found, false, now),
+            signal(SIGTERM, &[1, 2], true)
+        );
         kill.process_gone(process(1), now);
         assert!(!kill.is_scan_due(now));
         kill.process_gone(process(2), now);
         assert!(kill.is_scan_due(now));
-        assert_eq!(kill.pass(&[], now), Pass::Over);
+        assert_eq!(kill.pass(&[], false, now), Pass::Over);
     }
 
     #[test]
     fn what_forked_meanwhile_is_signalled_too_and_the_rest_not_again() {
         let now = Instant::now();
         let mut kill = TreeKill::new(SIGHUP, GRACE, now);
-        kill.pass(&[process(1), process(2)], now);
+        kill.pass(&[process(1), process(2)], false, now);
         kill.root_exited(now);
         assert!(kill.is_scan_due(now));
         let found = [process(2), process(3)];
-        assert_eq!(kill.pass(&found, now), signal(SIGHUP, &[3], false));
+        assert_eq!(kill.pass(&found, false, now), signal(SIGHUP, &[3], false));
     }
 
     #[test]
     fn what_ignores_the_signal_is_killed_after_the_grace_until_nothing_is_found() {
         let start = Instant::now();
         let mut kill = TreeKill::new(SIGTERM, GRACE, start);
-        kill.pass(&[process(1)], start);
+        kill.pass(&[process(1)], false, start);
         assert_eq!(kill.deadline(), start + GRACE);
         assert!(!kill.is_scan_due(start + GRACE / 2));
         let late = start + GRACE;
         assert!(kill.is_scan_due(late));
         assert!(kill.is_killing());
-        assert_eq!(kill.pass(&[process(1)], late), signal(SIGKILL, &[1], true));
+        assert_eq!(
+            kill.pass(&[process(1)], false, late),
+            signal(SIGKILL, &[1], true)
+        );
         kill.process_gone(process(1), late);
         assert!(kill.is_scan_due(late));
         // A child that it forked in its last moment.
-        assert_eq!(kill.pass(&[process(9)], late), signal(SIGKILL, &[9], true));
+        assert_eq!(
+            kill.pass(&[process(9)], false, late),
+            signal(SIGKILL, &[9], true)
+        );
         kill.process_gone(process(9), late);
-        assert_eq!(kill.pass(&[], late), Pass::Over);
+        assert_eq!(kill.pass(&[], false, late), Pass::Over);
+    }
+
+    #[test]
+    fn an_uncertain_scan_is_not_the_last() {
+        let start = Instant::now();
+        let mut kill = TreeKill::new(SIGTERM, GRACE, start);
+        kill.pass(&[process(1)], true, start);
+        kill.process_gone(process(1), start);
+        let nothing = signal(SIGTERM, &[], false);
+        assert_eq!(kill.pass(&[], true, start), nothing);
+        assert_eq!(kill.deadline(), start + CONFIRM_INTERVAL);
+        assert_eq!(
+            kill.pass(&[process(2)], false, start),
+            signal(SIGTERM, &[2], false)
+        );
+        assert_eq!(kill.pass(&[], false, start), Pass::Over);
+        // It ends even so.
+        let mut kill = TreeKill::new(SIGTERM, Duration::ZERO, start);
+        assert!(kill.is_scan_due(start));
+        let given_up = (0..=MAX_KILL_PASSES).map(|_| kill.pass(&[], true, start));
+        let last = given_up.last();
+        assert_eq!(last, Some(Pass::GivenUp(1)));
     }
 
     #[test]
     fn the_shorter_grace_wins() {
         let now = Instant::now();
         let mut kill = TreeKill::new(SIGTERM, GRACE, now);
-        kill.pass(&[process(1)], now);
+        kill.pass(&[process(1)], false, now);
         kill.join(Duration::MAX, now);
         assert_eq!(kill.deadline(), now + GRACE);
         kill.join(Duration::from_millis(10), now);
@@ -246,9 +285,15 @@ mod tests {
         let mut kill = TreeKill::new(SIGTERM, Duration::ZERO, now);
         assert!(kill.is_scan_due(now));
         assert!(kill.is_killing());
-        assert_eq!(kill.pass(&[process(1)], now), signal(SIGKILL, &[1], true));
+        assert_eq!(
+            kill.pass(&[process(1)], false, now),
+            signal(SIGKILL, &[1], true)
+        );
         assert!(kill.is_scan_due(now + KILL_LIMIT));
-        assert_eq!(kill.pass(&[process(1)], now + KILL_LIMIT), Pass::GivenUp(1));
+        assert_eq!(
+            kill.pass(&[process(1)], false, now + KILL_LIMIT),
+            Pass::GivenUp(1)
+        );
     }
 
     #[test]
@@ -257,7 +302,7 @@ mod tests {
         let mut kill = TreeKill::new(SIGTERM, Duration::ZERO, now);
         assert!(kill.is_scan_due(now));
         let given_up = (0..=MAX_KILL_PASSES)
-            .map(|n| kill.pass(&[process(n.cast_signed() + 1)], now))
+            .map(|n| kill.pass(&[process(n.cast_signed() + 1)], false, now))
             .find(|pass| matches!(pass, Pass::GivenUp(_)));
         assert_eq!(given_up, Some(Pass::GivenUp(1)));
     }

@@ -137,7 +137,20 @@ impl TreeKiller {
         if due.is_empty() {
             return Vec::new();
         }
-        let scan = Scan::new(trees, excluded, &self.known);
+        let killed: Vec<&TreeId> = (due.iter())
+            .filter(|id| {
+                self.entries
+                    .get(id)
+                    .is_some_and(|entry| entry.kill.is_killing())
+            })
+            .collect();
+        let scan = if killed.is_empty() {
+            Scan::new(trees, excluded, &self.known)
+        } else {
+            Scan::stopping(trees, excluded, &self.known, |scan| {
+                killed.iter().flat_map(|id| scan.members(id)).collect()
+            })
+        };
         let concluded = due
             .iter()
             .filter_map(|id| self.take_pass(id, &scan, poller, Instant::now()))
@@ -167,7 +180,8 @@ impl TreeKiller {
             signal_process(init, SIGKILL);
             alive.push(init);
         }
-        match entry.kill.pass(&alive, now) {
+        let is_uncertain = scan.is_uncertain() || scan.is_cgroup_populated(id);
+        match entry.kill.pass(&alive, is_uncertain, now) {
             Pass::Over => self.conclude(id, ToServer::Done, poller),
             Pass::GivenUp(count) => {
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -185,6 +199,9 @@ impl TreeKiller {
                     RootGroup::Excluded
                 };
                 scan.signal(id, &targets, signal, group);
+                if signal == SIGKILL {
+                    scan.kill_cgroup(id);
+                }
                 if matches!(signal, SIGTERM | SIGHUP) {
                     // A stopped job receives the signal only when it continues.
                     scan.signal(id, &targets, SIGCONT, group);

@@ -2,7 +2,7 @@
 
 mod starts;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::inventory::{Inventory, Terminal};
 use crate::launch::Launcher;
 use crate::poll::Poller;
 use crate::process_tree::{
-    Excluded, RequestNumber, RootGroup, Scan, TreeId, TreeKiller, cpu_time, name, own_children,
+    Excluded, RequestNumber, RootGroup, Scan, TreeId, TreeKiller, name, own_children,
     signal_process,
 };
 use crate::protocol::confinement::CPU_GRACE_SECONDS;
@@ -26,16 +26,11 @@ use crate::reap::{Ended, reap};
 use crate::server::Supervisor;
 use crate::sys::{self, SIGNALS, Unreaped};
 
-/// The kernel kills at a number of ticks, and reports the time scaled to what it measured. The two
-/// differ by less than this.
-const CPU_ROUNDING: Duration = Duration::from_millis(100);
-
 /// How long orphans have from SIGTERM to SIGKILL.
 const ORPHAN_GRACE: Duration = Duration::from_millis(1500);
 
-/// How often a keeper that leaves at once scans for processes that were forked while it killed
-/// their parents.
-const MAX_LAST_SCANS: usize = 8;
+/// How often a keeper that leaves looks for processes that were forked while it killed their parents.
+const MAX_LAST_KILLS: usize = 4;
 
 /// All terminals, and what happens to them.
 #[derive(Debug)]
@@ -345,15 +340,16 @@ impl Terminals {
             sys::kill_unreaped(Unreaped::Child(root), SIGKILL);
         }
         let trees = self.inventory.trees();
-        let mut killed = BTreeSet::new();
-        for _ in 0..MAX_LAST_SCANS {
-            let before = killed.len();
-            for process in Scan::new(&trees, self.excluded(server), &HashMap::new()).all() {
-                if killed.insert((process.pid, process.start_time)) {
-                    signal_process(process, SIGKILL);
-                }
+        let all = |scan: &Scan<'_>| scan.all().collect();
+        for _ in 0..MAX_LAST_KILLS {
+            let scan = Scan::stopping(&trees, self.excluded(server), &HashMap::new(), all);
+            for process in scan.all() {
+                signal_process(process, SIGKILL);
             }
-            if killed.len() == before {
+            for tree in &trees {
+                scan.kill_cgroup(&TreeId::Terminal(tree.identity.id.clone()));
+            }
+            if scan.all().next().is_none() {
                 break;
             }
         }
@@ -368,8 +364,8 @@ fn final_status(ended: Ended, cpu_limit: Option<Duration>) -> WaitStatus {
         return ended.status;
     };
     let hard_limit = limit + Duration::from_secs(CPU_GRACE_SECONDS);
-    match cpu_time(ended.pid) {
-        Some(used) if used + CPU_ROUNDING >= hard_limit => WaitStatus::CpuTimeUp,
+    match sys::limited_cpu_time(ended.pid) {
+        Some(used) if used >= hard_limit => WaitStatus::CpuTimeUp,
         Some(_) | None => ended.status,
     }
 }

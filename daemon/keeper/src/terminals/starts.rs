@@ -95,8 +95,9 @@ impl Starts {
         match release {
             ExecRelease::Run { cgroup } => {
                 start.pending.release();
-                let cgroup = (!cgroup.is_empty()).then(|| OsString::from_vec(cgroup).into());
-                terminal.set_cgroup(cgroup);
+                if !cgroup.is_empty() {
+                    terminal.set_cgroup(OsString::from_vec(cgroup).into());
+                }
             }
             ExecRelease::Cancel => start.pending.cancel(),
         }

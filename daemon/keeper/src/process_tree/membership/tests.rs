@@ -20,6 +20,7 @@ fn process(pid: i32, parent: i32, session: i32) -> Process {
         tty: None,
         ended: false,
         mark: None,
+        cgroup: None,
         lesser_evidence: None,
     }
 }
@@ -49,6 +50,7 @@ fn check(processes: &[Process], expected: &[Option<u64>]) {
             id,
             root: process(pid, KEEPER, pid).id,
             init: Some(process(pid + 90, KEEPER, KEEPER).id),
+            cgroup: Some(Path::new(if pid == 200 { "/unit/1" } else { "/unit/2" })),
             tty: Some(tty),
         })
         .collect();
@@ -180,12 +182,14 @@ fn of_two_terminals_with_one_root_pid_the_later_one_has_the_session() {
             id: &ids[0],
             root: root(5_000),
             init: None,
+            cgroup: None,
             tty: None,
         },
         Identity {
             id: &ids[1],
             root: root(200),
             init: None,
+            cgroup: None,
             tty: None,
         },
     ];
@@ -242,9 +246,10 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
         process(102, SERVER, KEEPER),
         process(200, KEEPER, 200),
         process(201, 200, 200),
-        process(90, 201, 200),
-        // Its parent ended while the snapshot was taken.
+        started(process(90, 201, 200), 9_000),
+        // The parents are hidden, ended, or younger: their pids were given again.
         process(260, 259, 260),
+        started(process(261, 200, 261), 1),
     ]
     .into_iter()
     .map(|process| (process.id.pid, process))
@@ -255,12 +260,12 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
             .map(|process| process.id.pid)
             .collect::<Vec<_>>()
     };
-    assert_eq!(pids(Some(SERVER), &[]), [90, 200, 201, 260]);
-    assert_eq!(pids(None, &[]), [90, SERVER, 102, 200, 201, 260]);
+    assert_eq!(pids(Some(SERVER), &[]), [90, 200, 201]);
+    assert_eq!(pids(None, &[]), [90, SERVER, 102, 200, 201]);
     let inherited = process(200, KEEPER, 200).id;
-    assert_eq!(pids(Some(SERVER), &[inherited]), [260]);
+    assert!(pids(Some(SERVER), &[inherited]).is_empty());
     let reused = started(process(200, KEEPER, 200), 9_000).id;
-    assert_eq!(pids(Some(SERVER), &[reused]), [90, 200, 201, 260]);
+    assert_eq!(pids(Some(SERVER), &[reused]), [90, 200, 201]);
 }
 
 #[test]
@@ -268,4 +273,27 @@ fn device_numbers_are_the_kernels() {
     // /dev/pts/4 and /dev/pts/300, as /proc/PID/stat printed them.
     assert_eq!(encode_device(136, 4), 34_820);
     assert_eq!(encode_device(136, 300), 0x0010_882c);
+}
+
+fn in_cgroup(mut process: Process, cgroup: &str) -> Process {
+    process.cgroup = Some(cgroup.into());
+    process
+}
+
+/// A command can write what it likes into its environment.
+#[test]
+fn the_cgroup_counts_more_than_session_mark_and_parent() {
+    check(
+        &[
+            process(200, KEEPER, 200),
+            process(300, KEEPER, 300),
+            in_cgroup(marked(process(400, KEEPER, 400), 2), "/unit/1"),
+            in_cgroup(process(401, 300, 300), "/unit/1/below/it"),
+            in_cgroup(marked(process(402, KEEPER, 402), 2), "/unit/daemon"),
+            in_cgroup(process(403, KEEPER, 403), "/unit/11"),
+            // A root whose server moved it elsewhere is still one.
+            in_cgroup(process(301, 300, 300), "/"),
+        ],
+        &[Some(1), Some(2), Some(1), Some(1), Some(2), None, Some(2)],
+    );
 }
