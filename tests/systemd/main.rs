@@ -9,6 +9,7 @@
 #![allow(clippy::expect_used)]
 
 mod audit_chain;
+mod delegation;
 mod exposures;
 mod installed;
 mod lives;

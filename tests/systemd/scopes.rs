@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::installed::{DEADLINE, Installed, install, text, wait_until};
 
 /// The test that uses a profile says what it is for.
-const CONFIG: &str = r#"
+pub(super) const CONFIG: &str = r#"
 [[policy.rules]]
 program = "perl"
 profile = "small"
@@ -47,13 +47,18 @@ limits = { tasks = 20 }
 "#;
 
 /// Allocates this many MiB and touches them. A shell can quote it with single quotes.
-const EATER: &str = "$| = 1; my $x = q(x) x ($ARGV[0] * 1048576); print q(ate); sleep 100";
+pub(super) const EATER: &str =
+    "$| = 1; my $x = q(x) x ($ARGV[0] * 1048576); print q(ate); sleep 100";
 
-/// A machine with that configuration, and whether its kernel gives it the controllers.
+/// A machine with that configuration and without delegation, so that limits need scopes; and whether its
+/// kernel gives it the controllers.
 pub(super) fn configured() -> Option<(Installed, bool)> {
     let installed = install()?;
     let write = "mkdir -p ~/.config/termd && printf %s \"$1\" >~/.config/termd/config.toml";
     installed.ok(&["sh", "-c", write, "sh", CONFIG]);
+    let drop_in = "d=~/.config/systemd/user/termd.service.d; mkdir -p $d && \
+        printf '[Service]\\nDelegate=no\\n' >$d/delegate.conf && systemctl --user daemon-reload";
+    installed.ok(&["sh", "-c", drop_in]);
     installed.enable_socket();
     let controllers = installed.ok(&[
         "sh",
@@ -79,35 +84,41 @@ fn with_controllers(test: &str) -> Option<Installed> {
     Some(installed)
 }
 
+/// The cgroup in the unified hierarchy, of a `/proc/PID/cgroup`.
+pub(super) fn unified(listed: &str) -> &str {
+    let path = listed.lines().find_map(|line| line.strip_prefix("0::"));
+    path.expect("a unified hierarchy")
+}
+
 impl Installed {
-    fn create(&self, argv: &[&str]) -> String {
+    pub(super) fn create(&self, argv: &[&str]) -> String {
         let created = self.termctl(&[&["create", "--confirmed", "--"], argv].concat());
         created.trim().to_owned()
     }
 
-    fn facts(&self, id: &str) -> Value {
+    pub(super) fn facts(&self, id: &str) -> Value {
         let shown = self.termctl_json(&["show", id]);
         shown.get("terminal").cloned().unwrap_or(shown)
     }
 
     /// A file of the cgroup of a terminal's root process.
-    fn cgroup_file(&self, id: &str, file: &str) -> String {
+    pub(super) fn cgroup_file(&self, id: &str, file: &str) -> String {
         let path = format!("{}/{file}", self.cgroup(id));
         self.ok(&["cat", &path]).trim().to_owned()
     }
 
-    fn cgroup(&self, id: &str) -> String {
+    pub(super) fn cgroup(&self, id: &str) -> String {
         let listed = self.ok(&["cat", &format!("/proc/{}/cgroup", self.pid_of(id))]);
-        format!("/sys/fs/cgroup{}", listed.trim().trim_start_matches("0::"))
+        format!("/sys/fs/cgroup{}", unified(&listed))
     }
 
     /// The scopes of terminals, by systemd.
-    fn scopes(&self) -> String {
+    pub(super) fn scopes(&self) -> String {
         let list = "systemctl --user list-units --all --plain --no-legend 'termd-*.scope'";
         self.ok(&["sh", "-c", list])
     }
 
-    fn replace_server(&self, how: &[&str]) {
+    pub(super) fn replace_server(&self, how: &[&str]) {
         let before = self.server_pid();
         self.ok(how);
         wait_until("another server", || self.server_pid() != before);

@@ -1,7 +1,8 @@
-//! The files of a cgroup (Documentation/admin-guide/cgroup-v2.rst): whether a limit is in force, and
-//! how many processes the kernel killed for memory.
+//! The files of a cgroup (Documentation/admin-guide/cgroup-v2.rst): setting limits, whether one is in
+//! force, and how many processes the kernel killed for memory.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -27,24 +28,56 @@ pub(super) enum LimitError {
     OtherValue { file: &'static str, value: String },
 }
 
-/// The cgroup of a terminal's scope.
+/// The period of a quota of processor time, in microseconds; the kernel's default.
+const CPU_PERIOD: u64 = 100_000;
+
+/// The cgroup of a terminal: its scope, or made by the keeper in what systemd has delegated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cgroup {
     directory: PathBuf,
 }
 
 impl Cgroup {
-    /// The cgroup of a process, which must be the scope of this terminal.
+    /// The cgroup of a process, which must be this terminal's own.
     pub fn of(pid: i32, id: &TerminalId) -> Result<Self, ScopeError> {
         let listed = fs::read_to_string(format!("/proc/{pid}/cgroup"));
         let listed = listed.map_err(|error| ScopeError::NotInside(error.to_string()))?;
         let path = path_in(&listed).unwrap_or("no unified hierarchy");
         let directory = PathBuf::from(format!("{ROOT}{path}"));
         let name = directory.file_name().and_then(|name| name.to_str());
-        if name != Some(unit_name(id).as_str()) {
+        let unit = unit_name(id);
+        if !name.is_some_and(|name| name == unit || name == id.as_str()) {
             return Err(ScopeError::NotInside(path.to_owned()));
         }
         Ok(Self { directory })
+    }
+
+    /// Asks the kernel for limits. What comes of it, [`check`](Self::check) reads.
+    pub(super) fn request(&self, limits: &ScopeLimits) {
+        let memory = limits.memory_bytes.map(|bytes| bytes.to_string());
+        let cpu = limits.cpu_percent.map(|percent| {
+            let quota = percent.saturating_mul(CPU_PERIOD / 100);
+            format!("{quota} {CPU_PERIOD}")
+        });
+        let swap = memory.is_some().then(|| "0".to_owned());
+        let tasks = limits.tasks.map(|tasks| tasks.to_string());
+        let weight = limits.io_weight.map(|weight| format!("default {weight}"));
+        for (controller, file, value) in [
+            ("memory", "memory.max", memory),
+            ("memory", "memory.swap.max", swap),
+            ("cpu", "cpu.max", cpu),
+            ("pids", "pids.max", tasks),
+            ("io", "io.weight", weight),
+        ] {
+            let Some(value) = value else { continue };
+            if let Some(unit) = self.directory.parent() {
+                // From then on the controller is on for all terminals, which costs each a little.
+                let _ = write(unit, "cgroup.subtree_control", &format!("+{controller}"));
+            }
+            if let Err(error) = write(&self.directory, file, &value) {
+                tracing::debug!(file, %value, %error, "the cgroup takes no limit");
+            }
+        }
     }
 
     /// Its directory.
@@ -93,7 +126,7 @@ impl Cgroup {
         oom_kills(&self.directory)
     }
 
-    /// The same for all scopes of its slice, past ones included.
+    /// The same for all cgroups beside it, past ones included.
     pub fn killed_for_memory_beside(&self) -> Option<u64> {
         oom_kills(self.directory.parent()?)
     }
@@ -129,6 +162,12 @@ impl MemoryEvents {
             }
         }
     }
+}
+
+/// Writes a file of a cgroup. One that the kernel lacks is not created.
+fn write(directory: &Path, file: &str, value: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(directory.join(file))?;
+    file.write_all(value.as_bytes())
 }
 
 /// The path of the unified hierarchy in `/proc/PID/cgroup`.
@@ -253,6 +292,37 @@ mod tests {
         assert_eq!(path_in("0::/a/b.scope\n"), Some("/a/b.scope"));
         assert_eq!(path_in("4:memory:/x\n0::/y\n"), Some("/y"));
         assert_eq!(path_in("4:memory:/x\n"), None);
+    }
+
+    /// A kernel's files are there already; it takes what is written into them.
+    #[test]
+    fn limits_are_requested_where_their_files_are() {
+        let unit = tempfile::tempdir().expect("a directory");
+        let cgroup = Cgroup {
+            directory: unit.path().join("terminal"),
+        };
+        fs::create_dir(cgroup.directory()).expect("a directory");
+        fs::write(unit.path().join("cgroup.subtree_control"), "").expect("written");
+        for file in ["memory.max", "memory.swap.max", "cpu.max", "pids.max"] {
+            fs::write(cgroup.directory().join(file), "").expect("written");
+        }
+        let limits = ScopeLimits {
+            memory_bytes: Some(1 << 20),
+            cpu_percent: Some(150),
+            tasks: Some(20),
+            io_weight: Some(50),
+        };
+        cgroup.request(&limits);
+        let read = |file: &str| fs::read_to_string(cgroup.directory().join(file));
+        for (file, value) in [
+            ("memory.max", "1048576"),
+            ("memory.swap.max", "0"),
+            ("cpu.max", "150000 100000"),
+            ("pids.max", "20"),
+        ] {
+            assert_eq!(read(file).expect("read"), value, "{file}");
+        }
+        assert!(read("io.weight").is_err(), "no file is created");
     }
 
     /// This process is in no terminal's scope.

@@ -1,10 +1,10 @@
-//! Transient scopes of the user's systemd: a cgroup for one command, with limits on all of its
-//! processes together.
+//! A cgroup for one command, with limits on all of its processes together: the keeper's, where systemd
+//! has delegated one to the daemon, or else a transient scope of the user's systemd.
 //!
-//! [`enclose`] moves a process that is paused before its exec into a new scope, waits for systemd at
-//! most [`MAX_SCOPE_START`], and reads from the cgroup's own files which limits are in force. A
-//! [`Cgroup`] is the directory of a scope that exists, and counts the processes that the kernel has
-//! killed in it for memory.
+//! [`enclose`] sets limits in the cgroup that a process was born in. Otherwise it moves a process that is
+//! paused before its exec into a new scope, and waits for systemd at most [`MAX_SCOPE_START`]. It reads
+//! from the cgroup's own files which limits are in force. A [`Cgroup`] is the directory of a cgroup that
+//! exists, and counts the processes that the kernel has killed in it for memory.
 //!
 //! It must not know terminals, profiles and the keeper.
 
@@ -25,6 +25,9 @@ pub const MAX_SCOPE_START: Duration = Duration::from_secs(8);
 
 /// The slice of all terminals' scopes, beneath `app.slice` as `systemd.special(7)` advises.
 pub const SLICE: &str = "app-termd.slice";
+
+/// Where the keeper puts itself and the server in a delegated cgroup.
+const OWN_CGROUP: &str = "/daemon";
 
 /// One limit of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,10 +83,10 @@ pub enum ScopeError {
     NotInside(String),
 }
 
-/// A process in a scope of its own.
+/// A process in a cgroup of its own.
 #[derive(Debug)]
 pub struct Enclosed {
-    /// The scope's cgroup.
+    /// Its cgroup.
     pub cgroup: Cgroup,
     /// The limits in force, by the cgroup's own files.
     pub held: Vec<ScopeLimit>,
@@ -96,17 +99,22 @@ pub fn unit_name(id: &TerminalId) -> String {
     format!("termd-{id}.scope")
 }
 
-/// Puts a process into a new scope with these limits.
+/// Holds a process to these limits in a cgroup of its own: the one that it was born in, or a new scope.
 pub async fn enclose(
     id: &TerminalId,
     pid: i32,
     limits: &ScopeLimits,
 ) -> Result<Enclosed, ScopeError> {
-    let unit = unit_name(id);
-    let start = manager::start_scope(&unit, pid, limits);
-    let started = tokio::time::timeout(MAX_SCOPE_START, start).await;
-    started.map_err(|_| ScopeError::TimedOut)??;
-    let cgroup = Cgroup::of(pid, id)?;
+    let cgroup = if let Ok(cgroup) = Cgroup::of(pid, id) {
+        cgroup.request(limits);
+        cgroup
+    } else {
+        let unit = unit_name(id);
+        let start = manager::start_scope(&unit, pid, limits);
+        let started = tokio::time::timeout(MAX_SCOPE_START, start).await;
+        started.map_err(|_| ScopeError::TimedOut)??;
+        Cgroup::of(pid, id)?
+    };
     let (mut held, mut missing) = (Vec::new(), Vec::new());
     for limit in ScopeLimit::requested(limits) {
         match cgroup.check(limit, limits) {
@@ -129,6 +137,7 @@ fn own_service() -> Option<String> {
 
 /// The user's service of a cgroup. The user's manager does not know system services.
 fn users_service(cgroup: &str) -> Option<&str> {
+    let cgroup = cgroup.strip_suffix(OWN_CGROUP).unwrap_or(cgroup);
     let (above, name) = cgroup.rsplit_once('/')?;
     let is_users = above.contains("/user@") && name.ends_with(".service");
     is_users.then_some(name)
@@ -144,6 +153,10 @@ mod tests {
         let table = [
             (
                 format!("{user}/app.slice/termd.service"),
+                Some("termd.service"),
+            ),
+            (
+                format!("{user}/app.slice/termd.service/daemon"),
                 Some("termd.service"),
             ),
             (format!("{user}/app.slice/run-1.scope"), None),
