@@ -209,11 +209,11 @@ fn start_chains(keeper: &TestKeeper, mark: &str, how: &str) -> TerminalId {
     let marks: Vec<String> = (0..GENERATIONS.len())
         .map(|chain| format!("{mark}{chain}"))
         .collect();
-    let mut script = "trap '' HUP; ".to_owned();
-    for (mark, pace) in marks.iter().zip(GENERATIONS) {
-        script += &format!("setsid -f {how} /bin/sh -c '{CHAIN}' '{CHAIN}' {mark} {pace} {AWAY}; ");
-    }
-    let (id, _) = keeper.spawn(&format!("{script} exec sleep 1000"));
+    let starts = marks.iter().zip(GENERATIONS).map(|(mark, pace)| {
+        format!("setsid -f {how} /bin/sh -c '{CHAIN}' '{CHAIN}' {mark} {pace} {AWAY}; ")
+    });
+    let starts = starts.collect::<Vec<_>>().concat();
+    let (id, _) = keeper.spawn(&format!("trap '' HUP; {starts} exec sleep 1000"));
     for mark in &marks {
         let mut seen = BTreeSet::new();
         eventually("some generations have been", || {
