@@ -202,7 +202,7 @@ fn children_from_before() {
 /// `$1` marks it, `$2` is how long it lives.
 const CHAIN: &str =
     r#"trap "" HUP TERM; sleep "$2"; exec setsid -f /bin/sh -c "$0" "$0" "$1" "$2""#;
-const GENERATIONS: [&str; 4] = ["0.03", "0.02", "0.01", "0.001"];
+const GENERATIONS: [&str; 3] = ["0.03", "0.02", "0.01"];
 
 /// Starts a chain of each pace, and waits until all of them run.
 fn start_chains(keeper: &TestKeeper, mark: &str, how: &str) -> TerminalId {
