@@ -12,6 +12,7 @@ mod confine_limits;
 mod confine_links;
 mod confine_outside;
 mod confine_partly;
+mod confine_running;
 mod confined_work;
 mod exec_gate;
 mod ground;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         confine_links::TESTS,
         confine_outside::TESTS,
         confine_partly::TESTS,
+        confine_running::TESTS,
         confined_work::TESTS,
         orphans::TESTS,
         pid_namespace::AGAIN,

@@ -343,6 +343,7 @@ fn sandbox(spec: &Value) -> Sandbox {
     Sandbox {
         writable: list("writable").iter().map(bytes).collect(),
         protected: list("protected").iter().map(protected).collect(),
+        writable_ids: Vec::new(),
         hidden: list("hidden").iter().map(bytes).collect(),
         visible: list("visible").iter().map(bytes).collect(),
         network: access("network"),

@@ -25,8 +25,9 @@ use termd_keeper::protocol::confinement::{
 };
 use termd_keeper::protocol::message::{
     EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
-    LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES, MAX_TERMINALS, Orphans,
-    PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
+    LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES, LEVEL_WRITABLE_IDS,
+    MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper,
+    ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -132,7 +133,10 @@ impl KeeperClient {
         &self,
         confinement: &mut Confinement,
     ) -> impl Iterator<Item = MissingRestriction> + use<> {
-        let sandbox = confinement.sandbox.as_mut();
+        let mut sandbox = confinement.sandbox.as_mut();
+        if let Some(sandbox) = sandbox.as_mut().filter(|_| self.level < LEVEL_WRITABLE_IDS) {
+            sandbox.writable_ids.clear();
+        }
         let unsupported = sandbox.filter(|sandbox| {
             sandbox.processes == Processes::Private && self.level < LEVEL_PRIVATE_PROCESSES
         });

@@ -197,6 +197,7 @@ async fn a_keeper_below_the_level_is_not_asked_for_bubblewrap() {
         sandbox: Some(Sandbox {
             writable: Vec::new(),
             protected: Vec::new(),
+            writable_ids: Vec::new(),
             hidden: Vec::new(),
             visible: Vec::new(),
             network: Access::Denied,

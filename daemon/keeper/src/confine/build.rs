@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::attempts::Attempts;
 use super::places::{self, Places};
-use super::{devices, mounts, temporary};
+use super::{devices, directory_copy, mounts, temporary};
 use crate::protocol::confinement::{Restriction, Temporary};
 use crate::protocol::message::SpawnFailure;
 
@@ -18,6 +18,12 @@ pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), 
         Some(nodes) => attempts.check(Restriction::Devices, devices::mount(&nodes))?,
         None => None,
     };
+    // The covers of hidden places, and the directories above them, are in the new /dev.
+    let copied = match &devices {
+        Some(devices) => directory_copy::mount(&places.copies, devices.store()),
+        None => Err(Errno::NODEV),
+    };
+    attempts.check(Restriction::Hidden, copied)?;
     if places.temporary == Temporary::Private {
         attempts.check(Restriction::Temporary, temporary::mount(places))?;
     }
@@ -25,7 +31,6 @@ pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), 
     attempts.check(Restriction::ReadOnly, attached)?;
     let protected = mounts::protect(places);
     attempts.check(Restriction::Protected, protected)?;
-    // The covers of hidden places are in the new /dev.
     let covered = match &devices {
         Some(devices) => mounts::cover(places, devices.store()),
         None => Err(Errno::NODEV),

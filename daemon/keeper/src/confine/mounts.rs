@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FileType};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
@@ -16,7 +16,7 @@ use super::mount_ops::{
 };
 use super::own_dirs;
 use super::places::{Cover, Guard, Pin, Places, Visible};
-use super::resolve::{resolve, resolve_link};
+use super::resolve::{file_id, resolve, resolve_link};
 use crate::protocol::confinement::{IfAbsent, Temporary};
 
 /// Names in the store of empty things.
@@ -30,7 +30,7 @@ pub(super) fn read_only_root(places: &mut Places) -> Result<(), Errno> {
         let place = resolve(path)?;
         // It was opened before the namespaces were entered. A name that leads elsewhere by now was
         // changed on purpose.
-        if identity(place.as_fd())? != identity(opened)? {
+        if file_id(place.as_fd())? != file_id(opened)? {
             return Err(Errno::STALE);
         }
         let tree = copy(place.as_fd())?;
@@ -110,7 +110,7 @@ fn reopen(places: &Places) -> Result<(), Errno> {
 
 /// Mounts a symbolic link on itself. A lookup still follows it, and no process can rename or unlink a
 /// mount point (EBUSY).
-fn pin_link(path: &CStr) -> Result<(), Errno> {
+pub(super) fn pin_link(path: &CStr) -> Result<(), Errno> {
     let link = resolve_link(path)?;
     let entry = rustix::fs::fstat(&link)?;
     if FileType::from_raw_mode(entry.st_mode) != FileType::Symlink {
@@ -208,23 +208,22 @@ fn show(visible: &[Visible], cover: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Re
     attach(tree.as_fd(), mount_point.as_fd())
 }
 
-fn attach_empty(store: BorrowedFd<'_>, name: &CStr, place: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(super) fn attach_empty(
+    store: BorrowedFd<'_>,
+    name: &CStr,
+    place: BorrowedFd<'_>,
+) -> Result<(), Errno> {
     let tree = copy(open_beneath(store, name)?.as_fd())?;
     kernel::restrict_mounts(tree.as_fd(), READ_ONLY | NO_SUID | NO_DEVICES)?;
     attach(tree.as_fd(), place)
 }
 
-fn mount_on_itself(place: BorrowedFd<'_>, attributes: u64) -> Result<(), Errno> {
+pub(super) fn mount_on_itself(place: BorrowedFd<'_>, attributes: u64) -> Result<(), Errno> {
     let tree = copy(place)?;
     if attributes != 0 {
         kernel::restrict_mounts(tree.as_fd(), attributes)?;
     }
     attach(tree.as_fd(), place)
-}
-
-fn identity(place: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
-    let entry = rustix::fs::statat(place, c"", AtFlags::EMPTY_PATH)?;
-    Ok((entry.st_dev, entry.st_ino))
 }
 
 /// The last name of an absolute path.

@@ -11,10 +11,11 @@ use nix::libc;
 use rustix::io::Errno;
 
 use super::daemon_dirs::DaemonDirs;
+use super::directory_copy::{DirectoryCopy, copies_above};
 use super::own_dirs;
-use super::resolve::resolve;
+use super::resolve::{file_id, resolve};
 use crate::protocol::confinement::{
-    Access, IfAbsent, MAX_SANDBOX_PATHS, Restriction, Sandbox, Temporary,
+    Access, FileId, IfAbsent, MAX_SANDBOX_PATHS, Restriction, Sandbox, Temporary,
 };
 
 /// The directory, in the socket's, of the scripts that an integrated shell reads. They are no
@@ -41,6 +42,8 @@ pub(super) struct Places {
     pub(super) everything: bool,
     /// The writable paths, a directory before what is in it. Empty where everything is writable.
     writable: Vec<CString>,
+    /// For each writable path what it has to be, where that is known.
+    expected: Vec<Option<FileId>>,
     /// For each writable path the names that lead to it from a directory of the sandbox's own
     /// (`/dev`, `/tmp`); empty for a path elsewhere.
     names: Vec<Vec<CString>>,
@@ -53,6 +56,8 @@ pub(super) struct Places {
     pub(super) pins: Vec<Pin>,
     pub(super) guards: Vec<Guard>,
     pub(super) covers: Vec<Cover>,
+    /// The directories above covered places outside of the writable ones.
+    pub(super) copies: Vec<DirectoryCopy>,
     /// The terminal's own tty.
     pub(super) tty: Option<CString>,
     pub(super) devices: Devices,
@@ -169,11 +174,22 @@ impl Places {
                 cover.is_required = false;
             }
         }
+        let hidden = covers.iter().map(|cover| cover.path.to_bytes());
+        let is_replaced = |path: &[u8]| {
+            topmost(path, &writable).is_none() && !own_dirs::is_own(path, sandbox.temporary)
+        };
+        let copies = copies_above(hidden.filter(|path| is_replaced(path)));
         writable.retain(|path| !path.is_empty());
         let trees = writable.len();
         let opened = trees + 1 + own_dirs::TEMPORARY.len();
         let names = |path: &Vec<u8>| own_dirs::names_to(path, sandbox.temporary);
+        let expected = |path: &Vec<u8>| {
+            let mut known = sandbox.writable.iter().zip(&sandbox.writable_ids);
+            known.find_map(|(known, id)| (known == path).then_some(*id))
+        };
         Ok(Self {
+            expected: writable.iter().map(expected).collect(),
+            copies,
             names: writable.iter().map(names).collect(),
             temporary: sandbox.temporary,
             covers,
@@ -188,10 +204,17 @@ impl Places {
         })
     }
 
-    /// Opens the writable places. All of them have to exist.
+    /// Opens the writable places. All of them have to exist, and to be what they were when they were
+    /// judged (ESTALE).
     pub(super) fn open_writable(&mut self) -> Result<(), Errno> {
-        for path in &self.writable {
-            self.opened.push(resolve(path)?);
+        for (path, expected) in self.writable.iter().zip(&self.expected) {
+            let place = resolve(path)?;
+            if let Some(expected) = expected
+                && file_id(place.as_fd())? != *expected
+            {
+                return Err(Errno::STALE);
+            }
+            self.opened.push(place);
         }
         if self.everything {
             self.opened.push(resolve(c"/")?);

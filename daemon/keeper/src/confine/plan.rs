@@ -8,6 +8,7 @@ use rustix::process::Rlimit;
 use super::bubblewrap::Arguments;
 use super::daemon_dirs::DaemonDirs;
 use super::limits::{self, Limits};
+use super::mount_watch::MountWatch;
 use super::privileges;
 use super::resolve::enter;
 use super::sandbox::{MountBuilder, PidNamespace, SandboxPlan, requested};
@@ -114,6 +115,12 @@ impl Plan {
             None => Ok(PidNamespace::Shared),
             Some(sandbox) => sandbox.enter_namespaces(report_missing),
         }
+    }
+
+    /// Restores what protects and hides in a running sandbox. In the init of its PID namespace.
+    pub(crate) fn mount_watch(&self) -> Option<MountWatch<'_>> {
+        let sandbox = self.sandbox.as_ref()?;
+        Some(MountWatch::new(sandbox.places()))
     }
 
     /// Applies all restrictions and changes to the directory. In the child; its 0 is the command's.

@@ -1,10 +1,12 @@
 //! Opening paths without following symbolic links.
 
 use std::ffi::CStr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+
+use crate::protocol::confinement::FileId;
 
 /// Opens a path that has no symbolic link in it, as a place and not to be read.
 pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, Errno> {
@@ -30,4 +32,13 @@ pub(super) fn enter(path: &CStr) -> Result<(), Errno> {
         Err(Errno::NOSYS) => rustix::process::chdir(path),
         Err(errno) => Err(errno),
     }
+}
+
+/// What is at an opened place.
+pub(super) fn file_id(place: BorrowedFd<'_>) -> Result<FileId, Errno> {
+    let entry = rustix::fs::fstat(place)?;
+    Ok(FileId {
+        device: entry.st_dev,
+        inode: entry.st_ino,
+    })
 }

@@ -6,19 +6,18 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, StatVfsMountFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use super::attempts::Attempts;
 use super::bubblewrap::needed_pins;
+use super::mount_state::{MEMORY, file_system_type, is_mount_point, is_read_only};
 use super::places::{Devices, Places};
 use super::resolve::resolve;
 use super::snapshot::{Node, Snapshot, ipc_namespace, user_namespace};
 use crate::protocol::confinement::{Restriction, Temporary};
 use crate::protocol::message::SpawnFailure;
 
-/// `TMPFS_MAGIC` and `DEVPTS_SUPER_MAGIC` (statfs(2)).
-const MEMORY: u64 = 0x0102_1994;
+/// `DEVPTS_SUPER_MAGIC` (statfs(2)).
 const TERMINALS: u64 = 0x1cd1;
 
 /// What is there is not what was requested.
@@ -148,26 +147,13 @@ fn ensure(condition: bool, otherwise: Errno) -> Result<(), Errno> {
 }
 
 fn read_only(place: BorrowedFd<'_>) -> Result<(), Errno> {
-    let file_system = rustix::fs::fstatvfs(place)?;
-    ensure(
-        file_system.f_flag.contains(StatVfsMountFlags::RDONLY),
-        Errno::ROFS,
-    )
-}
-
-/// The type of the file system that a place is on.
-fn file_system_type(place: BorrowedFd<'_>) -> Result<u64, Errno> {
-    let file_system = rustix::fs::fstatfs(place)?;
-    Ok(file_system.f_type.cast_unsigned())
+    ensure(is_read_only(place)?, Errno::ROFS)
 }
 
 /// Opens a mount point.
 fn mount_point(path: &CStr) -> Result<OwnedFd, Errno> {
     let place = resolve(path)?;
-    let entry = rustix::fs::statx(&place, c"", AtFlags::EMPTY_PATH, StatxFlags::empty());
-    let entry = entry?;
-    let is_root = entry.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
-    ensure(is_root, WRONG).map(|()| place)
+    ensure(is_mount_point(place.as_fd())?, WRONG).map(|()| place)
 }
 
 /// Opens a mount point of a file system of this type.

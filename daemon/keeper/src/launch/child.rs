@@ -63,7 +63,7 @@ impl Child<'_> {
                 match self.plan.enter_namespaces(&report_missing)? {
                     PidNamespace::Shared => self.command.take_terminal()?,
                     PidNamespace::New => {
-                        pid_namespace::fork_command()?;
+                        pid_namespace::fork_command(&self.plan)?;
                         self.command.lead_session()?;
                     }
                 }

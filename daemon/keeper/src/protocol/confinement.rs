@@ -13,7 +13,7 @@ pub const CPU_GRACE_SECONDS: u64 = 1;
 
 /// The most paths in each list of a [`Sandbox`]. Each costs the child some system calls and at most
 /// one of the 100,000 mounts that a namespace can have (`/proc/sys/fs/mount-max`).
-pub const MAX_SANDBOX_PATHS: usize = 256;
+pub const MAX_SANDBOX_PATHS: usize = 1_024;
 
 /// What a command is held to. The default is [`ProcessLimits::default`] and no sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -92,6 +92,10 @@ pub struct Sandbox {
     /// (ENOENT). `/` is everything that the user may write; the sandbox then only protects, hides and
     /// denies.
     pub writable: Vec<Vec<u8>>,
+    /// What each of `writable` was when it was judged, in the same order; empty: unknown. The start is
+    /// refused where a path leads to something else by now (ESTALE). Needs a keeper at
+    /// [`LEVEL_WRITABLE_IDS`](super::message::LEVEL_WRITABLE_IDS).
+    pub writable_ids: Vec<FileId>,
     /// What is read-only although it lies beneath a writable path; it, and the directories above
     /// it up to the writable one, can neither be renamed nor removed. One that is not beneath a
     /// writable path is read-only anyway and costs nothing. A writable path beneath it stays
@@ -116,6 +120,15 @@ pub struct Sandbox {
     pub processes: Processes,
     /// The builder of namespaces and mounts.
     pub builder: Builder,
+}
+
+/// A file system object, whatever path leads to it (`st_dev` and `st_ino` of stat(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    /// The number of its file system.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
 }
 
 /// A path that is read-only although one above it is writable.

@@ -18,7 +18,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_ORPHANS;
+pub const LEVEL: u32 = LEVEL_WRITABLE_IDS;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -39,6 +39,10 @@ pub const LEVEL_FILES: u32 = 6;
 pub const LEVEL_PRIVATE_PROCESSES: u32 = 7;
 /// From this level on: the list of orphans ([`ToKeeper::ListOrphans`]).
 pub const LEVEL_ORPHANS: u32 = 8;
+/// From this level on: the ids of writable paths ([`Sandbox::writable_ids`]).
+///
+/// [`Sandbox::writable_ids`]: super::confinement::Sandbox::writable_ids
+pub const LEVEL_WRITABLE_IDS: u32 = 9;
 
 /// The most orphans in an answer. More are counted.
 pub const MAX_LISTED_ORPHANS: usize = 64;

@@ -157,6 +157,7 @@ fn sandbox(
     let sandbox = Sandbox {
         protected: protected.collect(),
         writable: writable.into_iter().map(bytes).collect(),
+        writable_ids: Vec::new(),
         hidden: hidden.into_iter().map(bytes).collect(),
         visible: visible.into_iter().map(bytes).collect(),
         network: access(walls.network),

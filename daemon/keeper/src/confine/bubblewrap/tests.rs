@@ -35,6 +35,7 @@ fn places(home: &Path, temporary: Temporary) -> Places {
                 if_absent: IfAbsent::Leave,
             },
         ],
+        writable_ids: Vec::new(),
         hidden: vec![
             bytes("workspace/.env"),
             bytes("workspace/.keys"),

@@ -21,6 +21,7 @@ fn sandbox(writable: &[&str], protected: &[&str], hidden: &[&str]) -> Sandbox {
                 if_absent: IfAbsent::Leave,
             })
             .collect(),
+        writable_ids: Vec::new(),
         hidden: paths(hidden),
         visible: Vec::new(),
         network: Access::Denied,

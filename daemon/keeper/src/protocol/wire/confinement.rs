@@ -4,7 +4,7 @@
 
 use super::fields::{Malformed, Reader, Writer};
 use crate::protocol::confinement::{
-    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MAX_SANDBOX_PATHS,
+    Access, Builder, Confinement, Enforced, Enforcement, FileId, IfAbsent, MAX_SANDBOX_PATHS,
     MissingRestriction, ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction,
     Sandbox, Temporary,
 };
@@ -15,6 +15,8 @@ const BEST_EFFORT: u8 = 1;
 const PRIVATE_TEMPORARY: u8 = 2;
 const BUBBLEWRAP: u8 = 4;
 const PRIVATE_PROCESSES: u8 = 8;
+/// The ids of the writable paths follow.
+const WRITABLE_IDS: u8 = 16;
 
 impl Writer {
     pub(super) fn confinement(&mut self, confinement: &Confinement) {
@@ -58,8 +60,16 @@ impl Writer {
             bit(sandbox.enforcement == Enforcement::BestEffort, BEST_EFFORT)
                 | bit(sandbox.temporary == Temporary::Private, PRIVATE_TEMPORARY)
                 | bit(sandbox.builder == Builder::Bubblewrap, BUBBLEWRAP)
-                | bit(sandbox.processes == Processes::Private, PRIVATE_PROCESSES),
+                | bit(sandbox.processes == Processes::Private, PRIVATE_PROCESSES)
+                | bit(!sandbox.writable_ids.is_empty(), WRITABLE_IDS),
         );
+        if !sandbox.writable_ids.is_empty() {
+            self.length(sandbox.writable_ids.len());
+            for id in &sandbox.writable_ids {
+                self.u64(id.device);
+                self.u64(id.inode);
+            }
+        }
     }
 
     pub(super) fn enforced(&mut self, enforced: &Enforced) {
@@ -106,11 +116,17 @@ impl Reader<'_> {
         let (hidden, visible) = (self.paths()?, self.paths()?);
         let (network, daemon_socket) = (self.access()?, self.access()?);
         let last = self.u8()?;
-        if last & !(BEST_EFFORT | PRIVATE_TEMPORARY | BUBBLEWRAP | PRIVATE_PROCESSES) != 0 {
+        let known = BEST_EFFORT | PRIVATE_TEMPORARY | BUBBLEWRAP | PRIVATE_PROCESSES | WRITABLE_IDS;
+        if last & !known != 0 {
             return Err(Malformed);
         }
+        let writable_ids = match last & WRITABLE_IDS {
+            0 => Vec::new(),
+            _ => self.file_ids(writable.len())?,
+        };
         Ok(Sandbox {
             writable,
+            writable_ids,
             protected,
             hidden,
             visible,
@@ -145,6 +161,20 @@ impl Reader<'_> {
             return Err(Malformed);
         }
         Ok(paths)
+    }
+
+    /// As many ids as there are paths.
+    fn file_ids(&mut self, paths: usize) -> Result<Vec<FileId>, Malformed> {
+        if self.length()? != paths {
+            return Err(Malformed);
+        }
+        let id = |_| {
+            Ok(FileId {
+                device: self.u64()?,
+                inode: self.u64()?,
+            })
+        };
+        (0..paths).map(id).collect()
     }
 
     fn protected(&mut self) -> Result<Vec<ProtectedPath>, Malformed> {

@@ -3,7 +3,7 @@ use termd_proto::terminal::Stdio;
 
 use super::*;
 use crate::protocol::confinement::{
-    Access, Builder, Confinement, Enforced, Enforcement, IfAbsent, MissingRestriction,
+    Access, Builder, Confinement, Enforced, Enforcement, FileId, IfAbsent, MissingRestriction,
     ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction, Sandbox, Temporary,
 };
 use crate::protocol::file_operation::{FileAction, FileOperation, Target};
@@ -38,6 +38,16 @@ fn confinement() -> Confinement {
         },
         sandbox: Some(Sandbox {
             writable: vec![b"/w".to_vec(), vec![0xff]],
+            writable_ids: vec![
+                FileId {
+                    device: 1,
+                    inode: u64::MAX,
+                },
+                FileId {
+                    device: 0,
+                    inode: 2,
+                },
+            ],
             protected: vec![
                 protect(b"/w/a", IfAbsent::Leave),
                 protect(b"/w/b", IfAbsent::MakeDirectory),
