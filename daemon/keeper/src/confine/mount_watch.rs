@@ -10,10 +10,11 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::kernel::READ_ONLY;
@@ -278,14 +279,15 @@ fn unless_absent(errno: Errno) -> Result<(), Errno> {
     }
 }
 
+/// What cannot be read is not empty.
 fn is_empty_directory(path: &CStr) -> bool {
-    let Ok(place) = resolve(path) else {
-        return false;
-    };
-    let read = |place: BorrowedFd<'_>| rustix::fs::Dir::read_from(place);
-    read(place.as_fd()).is_ok_and(|entries| {
-        let is_own =
-            |entry: &rustix::fs::DirEntry| matches!(entry.file_name().to_bytes(), b"." | b"..");
-        entries.flatten().all(|entry| is_own(&entry))
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = resolve(path)
+        .and_then(|place| rustix::fs::openat(place, c".", flags, Mode::empty()))
+        .and_then(Dir::new);
+    opened.is_ok_and(|mut entries| {
+        entries.all(|entry| {
+            entry.is_ok_and(|entry| matches!(entry.file_name().to_bytes(), b"." | b".."))
+        })
     })
 }
