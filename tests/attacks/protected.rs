@@ -1,6 +1,7 @@
 //! A command in a workspace leaves nothing that somebody outside runs later.
 
 mod hidden;
+mod running;
 mod settings;
 
 use std::fs;
@@ -32,6 +33,25 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "settings_that_run_unasked_are_not_written",
         settings::are_not_written,
     ),
+    (
+        "settings_of_repositories_below_are_not_written",
+        settings::of_repositories_below_are_not_written,
+    ),
+    (
+        "settings_are_made_for_programs_in_use",
+        settings::directories_are_made_for_what_is_used,
+    ),
+    ("scripts_that_hooks_call_are_not_written", scripts_of_hooks),
+    (
+        "git_of_another_branchs_submodule_is_not_made",
+        submodule_of_a_branch,
+    ),
+    ("workspace_swapped_in_a_loop_is_not_left", swapped_workspace),
+    (
+        "protection_outlives_what_the_person_replaces",
+        running::protection,
+    ),
+    ("hiding_outlives_what_the_person_replaces", running::hiding),
     ("sockets_that_act_outside_are_not_reached", hidden::sockets),
     (
         "credentials_and_histories_are_not_read",
@@ -332,6 +352,89 @@ fn settings_in_tree() {
         outside: "git -C work status",
     });
 }
+
+/// Scripts of the work tree that a hook calls.
+fn scripts_of_hooks() {
+    for hook in [
+        "exec ./scripts/check.sh",
+        "sh scripts/check.sh",
+        "\"$(git rev-parse --show-toplevel)/scripts/check.sh\"",
+        "ROOT=$(git rev-parse --show-toplevel)\n$ROOT/scripts/check.sh",
+        "\"${ROOT:-.}\"/scripts/check.sh",
+        "exec \"${ROOT:-.}/scripts/check.sh\" \"$@\"",
+    ] {
+        let before = format!(
+            "make_repository work; mkdir -p work/scripts work/.git/hooks; \
+             echo true > work/scripts/check.sh; chmod +x work/scripts/check.sh; \
+             printf '#!/bin/sh\\n%b' '{hook}' > work/.git/hooks/pre-commit; \
+             chmod +x work/.git/hooks/pre-commit"
+        );
+        is_held(&Case {
+            before: Box::leak(before.into_boxed_str()),
+            cwd: "work",
+            inside: "printf '#!/bin/sh\n%s' \"$EVIL\" > scripts/check.sh; \
+                     rm -rf scripts; mkdir -p scripts; \
+                     printf '#!/bin/sh\n%s' \"$EVIL\" > scripts/check.sh; chmod +x scripts/check.sh",
+            outside: "cd work; git commit --allow-empty -m x",
+        });
+    }
+}
+
+/// A submodule that only another branch has, and that was fetched once.
+fn submodule_of_a_branch() {
+    is_held(&Case {
+        before: "make_repository other; make_repository work; cd work; git switch -qc with; \
+                 git submodule add -q $HOME/other deep/sm; git commit -qm sm; git switch -q main; \
+                 rm -rf deep",
+        cwd: "work",
+        inside: "mkdir -p deep/sm; git init -q deep/sm; \
+                 git -C deep/sm config core.fsmonitor \"$EVIL\"; \
+                 git -C deep/sm commit -q --allow-empty -m x; echo x > deep/sm/file",
+        outside: "cd work; git switch -q with; git status; git switch -q main",
+    });
+}
+
+/// Another process puts a link to a directory of programs where the workspace was, and back, again and
+/// again. Each command is in the workspace, or refused.
+fn swapped_workspace() {
+    let Some(daemon) = sandboxed("private_tmp = true\n") else {
+        return;
+    };
+    outside(
+        &daemon,
+        "mkdir -p ws/y programs/bin; ln -s $HOME/programs/bin ws/z",
+    );
+    let ws = fs::canonicalize(daemon.user_home().join("ws")).unwrap();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let swap = || {
+            let at = |name: &str| ws.join(name);
+            let flags = rustix::fs::RenameFlags::EXCHANGE;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let cwd = rustix::fs::CWD;
+                rustix::fs::renameat_with(cwd, at("y"), cwd, at("z"), flags).unwrap();
+            }
+        };
+        scope.spawn(swap);
+        let mut client = daemon.client();
+        for _ in 0..SWAPPED_STARTS {
+            let mut params = sh(&format!(
+                "touch {}/new",
+                ws.join("../programs/bin").display()
+            ));
+            params["confirmed"] = json!(true);
+            params["cwd"] = json!(ws.join("y"));
+            if let Ok(info) = client.request("session.create", &params) {
+                client.transcript(info["id"].as_str().unwrap());
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(!daemon.user_home().join("programs/bin/new").exists());
+}
+
+/// How many commands start while their workspace is swapped. The attack succeeded within 20.
+const SWAPPED_STARTS: usize = 150;
 
 /// What the index names is entered by `git status`.
 fn index_and_refs() {

@@ -29,6 +29,8 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     ("mise.local.toml", "mise", Held),
     (".mise.local.toml", "mise", Held),
     ("deep/mise.toml", "mise", Held),
+    (".autoenv.zsh", "autoenv", Held),
+    (".rvmrc", "rvm", Held),
     (".config/mise/config.toml", "mise", Held),
     (".config/mise.toml", "mise", Held),
     (".mise/config.toml", "mise", Held),
@@ -63,7 +65,7 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     (".vscode/tasks.json", "VS Code", HeldAndNotMade),
     (".idea/workspace.xml", "IntelliJ", HeldAndNotMade),
     (".zed/tasks.json", "Zed", HeldAndNotMade),
-    (".helix/languages.toml", "Helix", Held),
+    (".helix/languages.toml", "Helix", HeldAndNotMade),
     (".devcontainer/devcontainer.json", "VS Code", Held),
     (".devcontainer.json", "VS Code", Held),
     (".nvim.lua", "Neovim with exrc", Held),
@@ -71,6 +73,10 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     (".exrc", "Vim with exrc", Held),
     (".vimrc", "Vim with exrc", Held),
     (".lvimrc", "Vim with localvimrc", Held),
+    ("deep/.lvimrc", "Vim with localvimrc", Held),
+    (".lazy.lua", "lazy.nvim", Held),
+    (".vim/coc-settings.json", "coc.nvim", Held),
+    ("work.code-workspace", "VS Code", Held),
     (".dir-locals.el", "Emacs", Held),
     (".dir-locals-2.el", "Emacs", Held),
     (
@@ -87,23 +93,43 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     (".opencode/plugin/x.js", "opencode", HeldAndNotMade),
     ("opencode.json", "opencode", Held),
     ("opencode.jsonc", "opencode", Held),
-    (".continue/config.yaml", "Continue", Held),
-    (".windsurf/hooks.json", "Windsurf", Held),
-    (".roo/mcp.json", "Roo Code", Held),
-    (".kiro/hooks/x.json", "Kiro", Held),
-    (".qwen/settings.json", "Qwen Code", Held),
-    (".amazonq/default.json", "Amazon Q", Held),
-    (".factory/settings.json", "Factory", Held),
+    (".continue/config.yaml", "Continue", HeldAndNotMade),
+    (".windsurf/hooks.json", "Windsurf", HeldAndNotMade),
+    (".roo/mcp.json", "Roo Code", HeldAndNotMade),
+    (".kiro/hooks/x.json", "Kiro", HeldAndNotMade),
+    (".qwen/settings.json", "Qwen Code", HeldAndNotMade),
+    (".amazonq/default.json", "Amazon Q", HeldAndNotMade),
+    (".factory/settings.json", "Factory", HeldAndNotMade),
     (".github/hooks/x.json", "Copilot", Held),
     (".mcp.json", "agents", Held),
     (".aider.conf.yml", "aider", Held),
+    (".augment/settings.json", "Augment", HeldAndNotMade),
+    (".junie/mcp/mcp.json", "Junie", HeldAndNotMade),
+    (".trae/mcp.json", "Trae", HeldAndNotMade),
+    (".openhands/setup.sh", "OpenHands", HeldAndNotMade),
+    (".agents/hooks.json", "agents", Held),
+    (".goose/config.yaml", "Goose", HeldAndNotMade),
     ("AGENTS.md", "agents", Open("text, which a diff shows")),
     // On a commit, by a hook that is there.
-    (".husky/pre-commit", "git", HeldAndNotMade),
+    (
+        ".husky/pre-commit",
+        "git, where core.hooksPath names it",
+        Held,
+    ),
     (".pre-commit-config.yaml", "pre-commit", Held),
     ("lefthook.yml", "lefthook", Held),
     (".lefthook.yml", "lefthook", Held),
     (".lefthook/pre-commit/x", "lefthook", Held),
+    ("prek.toml", "prek", Held),
+    (".overcommit.yml", "Overcommit", Held),
+    (".lintstagedrc.mjs", "lint-staged", Held),
+    ("lint-staged.config.js", "lint-staged", Held),
+    (".huskyrc.json", "husky", Held),
+    ("commitlint.config.js", "commitlint", Held),
+    (".hg/hgrc", "Mercurial", Held),
+    ("deep/.hg/hgrc", "Mercurial", Held),
+    (".jj/repo/config.toml", "Jujutsu", Held),
+    (".sl/config", "Sapling", Held),
     (
         ".gitattributes",
         "git",
@@ -131,8 +157,58 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     ),
 ];
 
+/// What programs that have been used leave in the home.
+const TRACES: &[&str] = &[
+    ".aws/amazonq",
+    ".augment",
+    ".claude",
+    ".codeium",
+    ".codex",
+    ".config/Code",
+    ".config/JetBrains",
+    ".config/goose",
+    ".config/helix",
+    ".config/opencode",
+    ".config/zed",
+    ".continue",
+    ".cursor",
+    ".factory",
+    ".gemini",
+    ".junie",
+    ".kiro",
+    ".openhands",
+    ".qwen",
+    ".roo",
+    ".trae",
+];
+
+/// A directory is made in a repository for programs that have been used, and for no others.
+pub(super) fn directories_are_made_for_what_is_used() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, "make_repository work; mkdir .codex");
+    let names = inside(&daemon, "work", "ls -A");
+    assert_eq!(names, ".codex  .git  file\r\n");
+}
+
+/// The workspace is a directory with repositories in it.
+pub(super) fn of_repositories_below_are_not_written() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(
+        &daemon,
+        "mkdir -p src .claude; make_repository src/a; make_repository src/deep/b; \
+         for r in src/a src/deep/b; do echo before | tee $r/.pre-commit-config.yaml \
+         $r/rust-toolchain.toml $r/.mcp.json $r/x.code-workspace; done >/dev/null",
+    );
+    let script = "for r in a deep/b; do cd $r; mkdir -p .claude; \
+         for f in .pre-commit-config.yaml rust-toolchain.toml .mcp.json x.code-workspace \
+         .claude/settings.json file; do (echo after > $f) 2>/dev/null && echo $r/$f; done; \
+         cd - >/dev/null; done";
+    assert_eq!(inside(&daemon, "src", script), "a/file\r\ndeep/b/file\r\n");
+}
+
 pub(super) fn are_not_written() {
     let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, &format!("mkdir -p {}", TRACES.join(" ")));
     outside(
         &daemon,
         "make_repository full; make_repository bare; cp -r bare linked.main; \

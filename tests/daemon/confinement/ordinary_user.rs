@@ -162,6 +162,18 @@ impl SandboxedProject {
         fs::create_dir_all(project.join(".git/hooks")).unwrap();
         fs::create_dir_all(user.join(".ssh")).unwrap();
         fs::write(user.join(".ssh/key"), "the key").unwrap();
+        // Programs that are in use. Directories are made for them.
+        for trace in [
+            ".claude",
+            ".codex",
+            ".config/Code",
+            ".config/JetBrains",
+            ".config/zed",
+            ".cursor",
+            ".gemini",
+        ] {
+            fs::create_dir_all(user.join(trace)).unwrap();
+        }
         let daemon = TestDaemon::start_program(home, program, &[("TMPDIR", "/var/tmp")]);
         let sandbox = Self { daemon, project };
         let params = json!({ "command": "/bin/true", "cwd": sandbox.project });
@@ -228,7 +240,7 @@ fn boundaries(program: &Path, builder: &str) {
         ("mv ~/.ssh /tmp/stolen || echo kept", "kept"),
         ("(echo x > .git/hooks/post-commit) || echo kept", "kept"),
         ("mv .git git || echo kept", "kept"),
-        ("mkdir .husky/x || echo kept", "kept"),
+        ("mkdir .codex/x || echo kept", "kept"),
         (&format!("ls -A {state} | wc -l"), "0"),
         (
             &format!("test -e {} || echo none", socket.display()),
@@ -304,16 +316,16 @@ fn created_directories(program: &Path, builder: &str) {
     let Some(sandbox) = SandboxedProject::new(program, builder) else {
         return;
     };
-    let husky = sandbox.project.join(".husky");
+    let codex = sandbox.project.join(".codex");
     // This directory existed before. It stays, although it is empty.
     let before = sandbox.project.join(".vscode");
     fs::create_dir(&before).unwrap();
     let mut client = sandbox.daemon.client();
     let long = sandbox.start(&mut client, "echo runs; exec sleep 1000");
     client.wait_for_text(&long, "runs");
-    assert!(husky.exists());
+    assert!(codex.exists());
     // Other commands come and go, one leaves a process behind, and a new server takes over.
-    sandbox.expect(&[("mkdir .husky/x || echo kept", "kept")]);
+    sandbox.expect(&[("mkdir .codex/x || echo kept", "kept")]);
     let left = sandbox.start(&mut client, "trap '' HUP; sleep 1000 & echo left");
     client.wait_for_text(&left, "left");
     client.ok("session.wait", &json!({ "id": left }));
@@ -323,13 +335,13 @@ fn created_directories(program: &Path, builder: &str) {
     assert!(server.ends_by(replaced), "the server stays");
     let mut client = sandbox.daemon.client();
     client.ok("session.close", &json!({ "id": long }));
-    sandbox.expect(&[("mkdir .husky/x || echo kept", "kept")]);
-    assert!(husky.exists(), "what was left running still needs it");
+    sandbox.expect(&[("mkdir .codex/x || echo kept", "kept")]);
+    assert!(codex.exists(), "what was left running still needs it");
     client.ok("session.close", &json!({ "id": left }));
     // `.zed` is the last of the directories.
     let last = sandbox.project.join(".zed");
     wait_until("nobody needs it any more", || !last.exists());
-    assert!(!husky.exists());
+    assert!(!codex.exists());
     for gone in [".idea", ".zed", ".claude", ".codex", ".cursor", ".gemini"] {
         assert!(!sandbox.project.join(gone).exists(), "{gone}");
     }
@@ -340,11 +352,11 @@ fn killed_daemon(program: &Path, builder: &str) {
     let Some(mut sandbox) = SandboxedProject::new(program, builder) else {
         return;
     };
-    let [husky, zed] = [".husky", ".zed"].map(|name| sandbox.project.join(name));
+    let [codex, zed] = [".codex", ".zed"].map(|name| sandbox.project.join(name));
     let mut client = sandbox.daemon.client();
     let id = sandbox.start(&mut client, "echo runs; exec sleep 1000");
     client.wait_for_text(&id, "runs");
-    assert!(husky.exists() && zed.exists());
+    assert!(codex.exists() && zed.exists());
     fs::write(zed.join("settings"), "a person's").unwrap();
     let shown = client.ok("session.show", &json!({ "id": id }));
     let root = Process::expect(shown["pid"].as_i64().unwrap());
@@ -353,11 +365,11 @@ fn killed_daemon(program: &Path, builder: &str) {
     sandbox.daemon.signal(Signal::KILL);
     sandbox.daemon.wait_exit();
     assert!(server.ends_by(soon) && root.ends_by(soon));
-    assert!(husky.exists(), "nobody was left to remove it");
+    assert!(codex.exists(), "nobody was left to remove it");
     let SandboxedProject { daemon, .. } = sandbox;
     let project = sandbox.project;
     let next = TestDaemon::start_program(daemon.stop(), program, &[]);
-    wait_until("the next one removes it", || !husky.exists());
+    wait_until("the next one removes it", || !codex.exists());
     assert!(zed.join("settings").exists() && project.join(".git/hooks").exists());
     drop(next);
 }

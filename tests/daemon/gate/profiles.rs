@@ -279,7 +279,9 @@ fn a_workspace_is_held_to_by_the_kernel() {
     for directory in [".git/hooks", "deep"] {
         fs::create_dir_all(repository.join(directory)).unwrap();
     }
-    fs::create_dir_all(home.user_home().join(".ssh")).unwrap();
+    for directory in [".ssh", ".config/Code"] {
+        fs::create_dir_all(home.user_home().join(directory)).unwrap();
+    }
     fs::write(home.user_home().join(".ssh/id"), "the key").unwrap();
     let daemon = TestDaemon::start_in(home);
     let mut client = mcp(&daemon);

@@ -5,6 +5,8 @@
 pub enum MissingPath {
     /// Nothing.
     Ignore,
+    /// An empty directory is created where one of these is in the home: its reader is in use.
+    CreateDirectoryFor(&'static [&'static str]),
     /// An empty directory is created.
     CreateDirectory,
     /// An empty file is created.
@@ -12,27 +14,39 @@ pub enum MissingPath {
 }
 
 const IGNORE: MissingPath = MissingPath::Ignore;
-const CREATE: MissingPath = MissingPath::CreateDirectory;
 
-/// Files of a workspace that run later, outside the sandbox, without a person's asking: when somebody
-/// opens the workspace in an editor, changes into it, or starts an agent or git in it. What git itself
-/// obeys is found by [`super::sandbox_access::GitAccess`].
+const fn create_for(traces: &'static [&'static str]) -> MissingPath {
+    MissingPath::CreateDirectoryFor(traces)
+}
+
+/// Files at the root of a repository, and of a workspace, that run later, outside the sandbox, without a
+/// person's asking: when somebody opens the directory in an editor, changes into it, or starts an agent or
+/// git in it. What git itself obeys is found by [`super::sandbox_access::GitAccess`].
 ///
 /// Files that are only read are not here (`AGENTS.md`, `CLAUDE.md`, `.github/workflows`): agents are
 /// asked to write them, and a diff shows their text. A single file is never created, because an empty
-/// `.mcp.json` breaks its reader. A directory is where many have the program that reads it: each one
-/// that is created costs every start a mount.
-pub(super) const PROTECTED_IN_WORKSPACE: &[(&str, MissingPath, &str)] = &[
-    (".husky", CREATE, "hooks, where core.hooksPath names them"),
+/// `.mcp.json` breaks its reader. A directory is created where its reader has left a trace in the home:
+/// nobody else runs what is in it, and each costs every start a mount.
+pub(super) const REPOSITORY_SETTINGS: &[(&str, MissingPath, &str)] = &[
+    (
+        ".husky",
+        IGNORE,
+        "hooks; absent, it is where core.hooksPath names it",
+    ),
+    (".huskyrc*", IGNORE, "the same"),
+    ("husky.config.*", IGNORE, "the same"),
     (".pre-commit-config.yaml", IGNORE, "run by a hook of git"),
-    ("lefthook.yml", IGNORE, "run by a hook of git"),
-    ("lefthook.yaml", IGNORE, "the same"),
-    ("lefthook.toml", IGNORE, "the same"),
-    ("lefthook.json", IGNORE, "the same"),
-    ("lefthook-local.yml", IGNORE, "the same"),
-    (".lefthook.yml", IGNORE, "the same"),
-    (".lefthook-local.yml", IGNORE, "the same"),
-    (".lefthook", IGNORE, "the same"),
+    ("prek.toml", IGNORE, "the same"),
+    (".overcommit.yml", IGNORE, "the same"),
+    (".git-hooks", IGNORE, "run by Overcommit"),
+    (".lintstagedrc*", IGNORE, "run by a hook of git"),
+    ("lint-staged.config.*", IGNORE, "the same"),
+    (".commitlintrc*", IGNORE, "the same"),
+    ("commitlint.config.*", IGNORE, "the same"),
+    ("lefthook.*", IGNORE, "the same"),
+    ("lefthook-local.*", IGNORE, "the same"),
+    (".lefthook*", IGNORE, "the same"),
+    (".config/lefthook.yml", IGNORE, "the same"),
     (".config/mise", IGNORE, "run by mise, also at a prompt"),
     (".config/mise.toml", IGNORE, "the same"),
     (".mise", IGNORE, "the same"),
@@ -45,56 +59,102 @@ pub(super) const PROTECTED_IN_WORKSPACE: &[(&str, MissingPath, &str)] = &[
     ("rust-toolchain", IGNORE, "the same"),
     (
         ".vscode",
-        CREATE,
+        create_for(&[
+            ".vscode",
+            ".vscode-server",
+            ".vscode-oss",
+            ".config/Code",
+            ".config/VSCodium",
+            ".cursor",
+            ".codeium",
+            ".kiro",
+            ".trae",
+        ]),
         "tasks that run when the folder is opened",
     ),
+    ("*.code-workspace", IGNORE, "the same"),
     (
         ".devcontainer",
         IGNORE,
         "commands of a container that an editor starts",
     ),
     (".devcontainer.json", IGNORE, "the same"),
-    (".idea", CREATE, "run configurations"),
-    (".zed", CREATE, "tasks, and settings of agents"),
-    (".helix", IGNORE, "names language servers"),
+    (
+        ".idea",
+        create_for(&[".config/JetBrains", ".local/share/JetBrains"]),
+        "run configurations",
+    ),
+    (
+        ".zed",
+        create_for(&[".config/zed", ".local/share/zed"]),
+        "tasks, and settings of agents",
+    ),
+    (
+        ".helix",
+        create_for(&[".config/helix"]),
+        "names language servers",
+    ),
     (".nvim.lua", IGNORE, "run by Neovim with exrc"),
     (".nvimrc", IGNORE, "the same"),
+    (".lazy.lua", IGNORE, "run by Neovim with lazy.nvim"),
+    (".vim", IGNORE, "names language servers for coc.nvim"),
     (".exrc", IGNORE, "run by Vim with exrc"),
     (".vimrc", IGNORE, "the same"),
-    (".lvimrc", IGNORE, "run by localvimrc"),
     (".dir-locals.el", IGNORE, "run by Emacs"),
     (".dir-locals-2.el", IGNORE, "the same"),
-    (".claude", CREATE, "hooks and permissions of an agent"),
-    (".codex", CREATE, "the same"),
-    (".cursor", CREATE, "the same"),
-    (".gemini", CREATE, "the same"),
-    (".opencode", CREATE, "the same"),
+    (
+        ".claude",
+        create_for(&[".claude", ".claude.json"]),
+        "hooks and permissions of an agent",
+    ),
+    (".codex", create_for(&[".codex"]), "the same"),
+    (".cursor", create_for(&[".cursor"]), "the same"),
+    (".gemini", create_for(&[".gemini"]), "the same"),
+    (
+        ".opencode",
+        create_for(&[".config/opencode", ".local/share/opencode"]),
+        "the same",
+    ),
     ("opencode.json", IGNORE, "the same"),
     ("opencode.jsonc", IGNORE, "the same"),
-    (".continue", IGNORE, "the same"),
-    (".windsurf", IGNORE, "the same"),
-    (".roo", IGNORE, "the same"),
-    (".kilocode", IGNORE, "the same"),
-    (".kiro", IGNORE, "the same"),
-    (".qwen", IGNORE, "the same"),
-    (".amazonq", IGNORE, "the same"),
-    (".factory", IGNORE, "the same"),
+    (".agents", IGNORE, "the same"),
+    (".augment", create_for(&[".augment"]), "the same"),
+    (".continue", create_for(&[".continue"]), "the same"),
+    (".junie", create_for(&[".junie"]), "the same"),
+    (".openhands", create_for(&[".openhands"]), "the same"),
+    (".trae", create_for(&[".trae"]), "the same"),
+    (".windsurf", create_for(&[".codeium"]), "the same"),
+    (".roo", create_for(&[".roo"]), "the same"),
+    (".kilocode", create_for(&[".kilocode"]), "the same"),
+    (".kiro", create_for(&[".kiro"]), "the same"),
+    (".qwen", create_for(&[".qwen"]), "the same"),
+    (".amazonq", create_for(&[".aws/amazonq"]), "the same"),
+    (".factory", create_for(&[".factory"]), "the same"),
     (".github/hooks", IGNORE, "the same"),
     (".aider.conf.yml", IGNORE, "the same"),
     (".crush.json", IGNORE, "the same"),
     ("crush.json", IGNORE, "the same"),
     (".mcp.json", IGNORE, "programs that agents start"),
-    (".goose", IGNORE, "the same"),
+    (".goose", create_for(&[".config/goose"]), "the same"),
 ];
 
-/// Names of files that are protected in every directory of a workspace: what a shell runs by itself
-/// when somebody changes into the directory.
+/// Names that are protected in every directory of a workspace: what a shell or an editor runs by itself
+/// when somebody changes into the directory, and repositories of other programs than git, whose settings
+/// run commands, too.
 pub(super) const PROTECTED_EVERYWHERE: &[(&str, &str)] = &[
     (".envrc", "run by direnv"),
     ("mise.toml", "run by mise"),
     (".mise.toml", "the same"),
     ("mise.local.toml", "the same"),
     (".mise.local.toml", "the same"),
+    (".autoenv", "run by autoenv"),
+    (".autoenv.zsh", "the same"),
+    (".autoenv_leave.zsh", "the same"),
+    (".rvmrc", "run by rvm"),
+    (".lvimrc", "run by localvimrc"),
+    (".hg", "Mercurial"),
+    (".jj", "Jujutsu"),
+    (".sl", "Sapling"),
 ];
 
 /// Files of the home directory that run later, by every shell and program of the person. They matter

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::escape_sockets::ESCAPE_SOCKETS;
 use super::host_paths::HostPaths;
 use super::protected_paths::{
-    MissingPath, PROTECTED_EVERYWHERE, PROTECTED_IN_HOME, PROTECTED_IN_WORKSPACE,
+    MissingPath, PROTECTED_EVERYWHERE, PROTECTED_IN_HOME, REPOSITORY_SETTINGS,
 };
 use super::sandbox_access::{GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles};
 use super::secret_files::SECRETS_IN_HOME;
@@ -131,6 +131,7 @@ impl SandboxSpec {
             vec![(host.daemon_config.clone(), MissingPath::Ignore)];
         let (mut hidden, hidden_prefixes) = escape_sockets(host);
         let mut protected_names = Vec::new();
+        let mut repository_settings = Vec::new();
         let mut visible: Vec<PathBuf> = host.ssh_agent.iter().cloned().collect();
         if let Some(runtime_dir) = &host.runtime_dir {
             hidden.push(runtime_dir.clone());
@@ -144,15 +145,8 @@ impl SandboxSpec {
         }
         if self.kind == SandboxKind::Workspace {
             protected_names.extend(PROTECTED_EVERYWHERE.iter().map(|(name, _)| *name));
-            let in_workspace = PROTECTED_IN_WORKSPACE.iter().map(|(path, absent, _)| {
-                let absent = if host.is_repository {
-                    *absent
-                } else {
-                    MissingPath::Ignore
-                };
-                (host.workspace.join(path), absent)
-            });
-            protected.extend(in_workspace);
+            let settings = REPOSITORY_SETTINGS.iter();
+            repository_settings.extend(settings.map(|(path, absent, _)| (*path, *absent)));
             let in_home = PROTECTED_IN_HOME.iter();
             protected.extend(in_home.map(|(path, _)| (host.home.join(path), MissingPath::Ignore)));
             hidden.extend(SECRETS_IN_HOME.iter().map(|(path, _)| host.home.join(path)));
@@ -164,6 +158,7 @@ impl SandboxSpec {
             writable,
             protected,
             protected_names,
+            repository_settings,
             git: self.git,
             hidden,
             hidden_prefixes,

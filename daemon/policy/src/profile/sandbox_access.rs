@@ -52,6 +52,9 @@ pub struct SandboxAccess {
     pub protected: Vec<(PathBuf, MissingPath)>,
     /// Names of files that may not be written in any directory of a writable place.
     pub protected_names: Vec<&'static str>,
+    /// Settings at the root of each repository, and of the workspace, that may not be written. A `*`
+    /// stands for any part of a name.
+    pub repository_settings: Vec<(&'static str, MissingPath)>,
     /// What may be written of repositories.
     pub git: GitAccess,
     /// Paths that cannot be seen.
@@ -92,6 +95,7 @@ impl SandboxAccess {
             writable,
             protected: [self.protected, other.protected].concat(),
             protected_names: [self.protected_names, other.protected_names].concat(),
+            repository_settings: [self.repository_settings, other.repository_settings].concat(),
             git: self.git.max(other.git),
             hidden: [self.hidden, other.hidden].concat(),
             hidden_prefixes: [self.hidden_prefixes, other.hidden_prefixes].concat(),
@@ -121,6 +125,8 @@ impl SandboxAccess {
         }
         self.protected_names.sort_unstable();
         self.protected_names.dedup();
+        self.repository_settings.sort();
+        self.repository_settings.dedup();
         self.protected.sort();
         self.protected.reverse();
         self.protected.dedup_by(|later, kept| later.0 == kept.0);

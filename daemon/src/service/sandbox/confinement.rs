@@ -12,12 +12,13 @@ use std::path::{Component, Path, PathBuf};
 use super::directories::NeededPath;
 use super::git::is_git_directory;
 use super::link_resolver::{Destination, FileKind, LinkResolver};
-use super::places::{places, real_path};
+use super::places::places;
 use super::protected_finder::found_in_writable;
 use super::tree_search::TreeSearchError;
+use super::writable_paths::{WritablePath, WritablePathError, file_id, writable_paths};
 use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::confinement::{
-    Access, Builder, Confinement, Enforcement, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
+    Access, Builder, Confinement, Enforcement, FileId, IfAbsent, MAX_SANDBOX_PATHS, ProcessLimits,
     Processes, ProtectedPath, Sandbox, Temporary,
 };
 use termd_policy::{
@@ -39,8 +40,20 @@ pub(super) struct NewConfinement {
 #[derive(Debug)]
 pub(super) struct SearchedAccess {
     walls: SandboxAccess,
+    /// What is writable, as it was judged.
+    writable: Vec<WritablePath>,
     /// The workspace, without links.
     workspace: PathBuf,
+    home: PathBuf,
+}
+
+impl SearchedAccess {
+    /// What a writable path was when it was judged. The directories of commits are judged by where they
+    /// lie.
+    fn id_of(&self, path: &Path) -> Result<FileId, WritablePathError> {
+        let judged = self.writable.iter().find(|writable| writable.path == path);
+        judged.map_or_else(|| file_id(path), |judged| Ok(judged.id))
+    }
 }
 
 /// Why the sandbox of some profiles cannot be asked for.
@@ -48,8 +61,8 @@ pub(super) struct SearchedAccess {
 pub(super) enum SandboxError {
     #[error("{}: {cause}", path.display())]
     Directory { path: PathBuf, cause: io::Error },
-    #[error("the writable path {}: {cause}", path.display())]
-    WritablePath { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    WritablePath(#[from] WritablePathError),
     #[error(
         "they protect, hide or let be written more than {MAX_SANDBOX_PATHS} paths; each repository \
          below the workspace is one: start in a directory below it"
@@ -78,10 +91,15 @@ pub(super) fn searched_access(
         return Ok(None);
     };
     leave_out_absent(&mut walls, &places.home);
-    let found = with_found(&mut links, walls, &places);
-    let walls = found.map_err(|error| unconfinable(profile, &error))?;
-    let workspace = places.workspace;
-    Ok(Some(SearchedAccess { walls, workspace }))
+    let found = writable_paths(&mut links, &walls.writable, &places).map_err(SandboxError::from);
+    let found = found.and_then(|writable| Ok((with_found(walls, &writable, &places)?, writable)));
+    let (walls, writable) = found.map_err(|error| unconfinable(profile, &error))?;
+    Ok(Some(SearchedAccess {
+        walls,
+        writable,
+        workspace: places.workspace,
+        home: places.home,
+    }))
 }
 
 /// What the keeper is to hold a command to.
@@ -90,10 +108,8 @@ pub(super) fn confinement(
     access: Option<SearchedAccess>,
 ) -> Result<NewConfinement, TerminalError> {
     let limits = process_limits(&profile.limits);
-    let (walls, workspace) = access
-        .map(|access| (access.walls, access.workspace))
-        .unzip();
-    let sandbox = walls.map(|walls| sandbox(&mut LinkResolver::default(), &walls));
+    let workspace = access.as_ref().map(|access| access.workspace.clone());
+    let sandbox = access.map(|access| sandbox(&mut LinkResolver::default(), &access));
     let sandbox = sandbox.transpose();
     let (sandbox, creatable) = sandbox
         .map_err(|error| unconfinable(profile, &error))?
@@ -125,19 +141,32 @@ fn process_limits(limits: &LimitsSpec) -> ProcessLimits {
 
 fn sandbox(
     links: &mut LinkResolver,
-    walls: &SandboxAccess,
+    access: &SearchedAccess,
 ) -> Result<(Sandbox, Vec<NeededPath>), SandboxError> {
-    let writable = writable_paths(links, walls)?;
+    let walls = &access.walls;
+    let writable: Vec<PathBuf> = access
+        .writable
+        .iter()
+        .map(|path| path.path.clone())
+        .collect();
     let protected = guarded_paths(links, walls, &writable);
     let creatable = protected.iter().flat_map(GuardedPath::needed).collect();
     let writable = open_for_commits(links, walls.git, writable, &protected);
-    // What is absent cannot be hidden, and need not be shown.
-    let mut existing = |paths: &[PathBuf]| {
-        let real = paths.iter().filter_map(|path| links.real_path(path));
-        real.collect::<BTreeSet<_>>()
-    };
-    let hidden = existing(&walls.hidden);
-    let visible = existing(&walls.visible);
+    // What is absent need not be shown.
+    let visible = walls.visible.iter();
+    let visible: BTreeSet<_> = visible.filter_map(|path| links.real_path(path)).collect();
+    // Of the home the sandbox has directories of its own, in which no new name appears.
+    let hidden = walls
+        .hidden
+        .iter()
+        .filter_map(|path| match links.resolve(path).destination {
+            Destination::Exists(place, _) => Some(place),
+            Destination::Absent(place) => place.starts_with(&access.home).then_some(place),
+            Destination::Unknown => None,
+        });
+    let hidden: BTreeSet<_> = hidden.collect();
+    let writable_ids = writable.iter().map(|path| access.id_of(path));
+    let writable_ids = writable_ids.collect::<Result<Vec<_>, _>>()?;
     let lengths = [writable.len(), protected.len(), hidden.len()];
     if lengths.into_iter().any(|length| length > MAX_SANDBOX_PATHS) {
         return Err(SandboxError::TooManyPaths);
@@ -157,7 +186,7 @@ fn sandbox(
     let sandbox = Sandbox {
         protected: protected.collect(),
         writable: writable.into_iter().map(bytes).collect(),
-        writable_ids: Vec::new(),
+        writable_ids,
         hidden: hidden.into_iter().map(bytes).collect(),
         visible: visible.into_iter().map(bytes).collect(),
         network: access(walls.network),
@@ -183,11 +212,11 @@ fn sandbox(
 /// What a sandbox lets a command access, with everything to protect and to hide that is found on this
 /// host.
 pub(super) fn with_found(
-    links: &mut LinkResolver,
     mut walls: SandboxAccess,
+    writable: &[WritablePath],
     places: &HostPaths,
 ) -> Result<SandboxAccess, SandboxError> {
-    let writable = writable_paths(links, &walls)?;
+    let writable: Vec<PathBuf> = writable.iter().map(|path| path.path.clone()).collect();
     for found in found_in_writable(&walls, &writable, places)? {
         if !walls.protected.contains(&found) {
             walls.protected.push(found);
@@ -240,23 +269,6 @@ fn named_by_prefix(prefixes: &[PathBuf]) -> Vec<PathBuf> {
         found.extend(named.map(|name| directory.join(name)));
     }
     found
-}
-
-fn writable_paths(
-    links: &mut LinkResolver,
-    walls: &SandboxAccess,
-) -> Result<Vec<PathBuf>, SandboxError> {
-    let mut writable: Vec<PathBuf> = Vec::new();
-    for path in &walls.writable {
-        let real = real_path(links, path).map_err(|cause| {
-            let path = path.clone();
-            SandboxError::WritablePath { path, cause }
-        })?;
-        writable.push(real);
-    }
-    writable.sort();
-    writable.dedup();
-    Ok(writable)
 }
 
 /// The paths below writable ones that have to be guarded.
@@ -356,7 +368,7 @@ fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<Gu
         .map(|link| guard(link, IfAbsent::PinLink, true))
         .collect();
     let created = match absent {
-        MissingPath::Ignore => None,
+        MissingPath::Ignore | MissingPath::CreateDirectoryFor(_) => None,
         MissingPath::CreateDirectory => Some(IfAbsent::MakeDirectory),
         MissingPath::CreateFile => Some(IfAbsent::MakeFile),
     };

@@ -13,7 +13,9 @@ mod link_resolver;
 mod mounts;
 mod places;
 mod protected_finder;
+mod repository_settings;
 mod tree_search;
+mod writable_paths;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use self::directory_list::is_plain;
 use self::lease::release_after_exit;
 use self::link_resolver::LinkResolver;
 use self::places::places;
+use self::writable_paths::writable_paths;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use termd_policy::{Profile, SandboxBuilder, TemporaryFiles};
@@ -111,7 +114,8 @@ impl Sandboxes {
         // Of a directory that is absent only the paths are not known.
         let places = places(&mut links, cwd, &self.config_dir).unwrap_or_default();
         let walls = profile.sandbox_access(&places)?;
-        let found = with_found(&mut links, walls.clone(), &places);
+        let writable = writable_paths(&mut links, &walls.writable, &places).unwrap_or_default();
+        let found = with_found(walls.clone(), &writable, &places);
         let walls = found.unwrap_or(walls);
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let kinds = profile.kinds().into_iter();

@@ -28,8 +28,17 @@ pub(super) fn places(
     let absolute = |path: &PathBuf| path.is_absolute();
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
     let mut temporary: Vec<PathBuf> = Vec::new();
-    for directory in variable("TMPDIR").filter(absolute).into_iter().chain(usual) {
-        match links.real_path(&directory) {
+    for directory in variable("TMPDIR")
+        .filter(absolute)
+        .into_iter()
+        .chain(usual.clone())
+    {
+        let resolved = links.resolve(&directory);
+        // Any command can have made a link there, and so would choose what is writable.
+        let is_linked =
+            (resolved.links.iter()).any(|link| usual.iter().any(|tmp| link.starts_with(tmp)));
+        let real = links.real_path(&directory).filter(|_| !is_linked);
+        match real {
             // A TMPDIR that holds home is not meant to be writable as a whole.
             Some(real) if !home.starts_with(&real) && !temporary.contains(&real) => {
                 temporary.push(real);

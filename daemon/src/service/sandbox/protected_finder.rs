@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use termd_policy::{GitAccess, HostPaths, MissingPath, SandboxAccess};
 
 use super::git::{self, UserConfig};
+use super::repository_settings::{Missing, RepositorySettings};
 use super::tree_search::{TreeSearch, TreeSearchError};
 
 /// The repositories in writable places with everything that git obeys of them, and files that are
@@ -28,10 +29,18 @@ pub(super) fn found_in_writable(
         }
     }
     let user = UserConfig::new(&places.home);
+    let settings = RepositorySettings::new(walls, &places.home);
     // A repository that is made at the top is obeyed by the git of whoever works there.
     let dot_git = |top: &&Path| (top.join(git::DOT_GIT), MissingPath::CreateDirectory);
     let mut found: Vec<_> = tops.iter().map(dot_git).collect();
+    let missing = if places.is_repository {
+        Missing::Created
+    } else {
+        Missing::Ignored
+    };
+    found.extend(settings.find(&places.workspace, missing));
     for top in &search.work_trees {
+        found.extend(settings.find(top, Missing::Created));
         found.extend(git::work_tree_paths(top, &user, &places.home));
     }
     for directory in &search.git_directories {

@@ -54,13 +54,10 @@ impl<'a> ConfigFiles<'a> {
         };
         self.files += 1;
         for entry in entries(&bytes) {
-            let is = |section: &[u8], key: &[u8]| {
-                entry.section.eq_ignore_ascii_case(section) && entry.key.eq_ignore_ascii_case(key)
-            };
-            if is(b"core", b"hooksPath") || is(b"init", b"templateDir") {
+            if entry.is("core", "hooksPath") || entry.is("init", "templateDir") {
                 let path = self.place(&entry.value, self.top);
                 self.add(path, MissingPath::CreateDirectory);
-            } else if is(b"include", b"path") || is(b"includeIf", b"path") {
+            } else if entry.is("include", "path") || entry.is("includeIf", "path") {
                 let path = self.place(&entry.value, file.parent().unwrap_or(self.top));
                 self.add(path.clone(), MissingPath::CreateFile);
                 self.read_nested(&path, depth + 1);
@@ -99,6 +96,18 @@ pub(super) struct Entry {
     section: Vec<u8>,
     key: Vec<u8>,
     value: Vec<u8>,
+}
+
+impl Entry {
+    /// Whether it is of this section and key, in any case.
+    pub(super) fn is(&self, section: &str, key: &str) -> bool {
+        self.section.eq_ignore_ascii_case(section.as_bytes())
+            && self.key.eq_ignore_ascii_case(key.as_bytes())
+    }
+
+    pub(super) fn value(&self) -> &[u8] {
+        &self.value
+    }
 }
 
 /// The values of a file. What git would refuse is skipped.

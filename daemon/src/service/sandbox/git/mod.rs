@@ -4,7 +4,9 @@
 //! git itself is never started: it would run what the repository names.
 
 mod config;
+mod hooks;
 mod index;
+mod submodules;
 
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File};
@@ -17,7 +19,9 @@ use rustix::fs::{FileType, Mode, OFlags};
 use termd_policy::MissingPath;
 
 use self::config::ConfigFiles;
+use self::hooks::called_scripts;
 use self::index::submodule_paths;
+use self::submodules::fetched_submodules;
 
 /// The name by which git finds a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -83,6 +87,9 @@ pub(super) fn work_tree_paths(
         },
     };
     paths.extend(git_directory_paths(&git_directory, top, user, home));
+    let fetched = fetched_submodules(&git_directory).into_iter();
+    let absent = fetched.filter(|path| path.join(DOT_GIT).symlink_metadata().is_err());
+    paths.extend(absent.map(|path| (path, MissingPath::CreateDirectory)));
     let indices =
         std::iter::once(git_directory.join("index")).chain(shared_indices(&git_directory));
     for index in indices {
@@ -126,6 +133,8 @@ pub(super) fn git_directory_paths(
     let directories = named.iter().map(|(path, _)| path.clone());
     for hooks in std::iter::once(common.join("hooks")).chain(directories) {
         paths.extend(links_in(&hooks, MissingPath::CreateFile));
+        let scripts = called_scripts(&hooks, top).into_iter();
+        paths.extend(scripts.map(|path| (path, MissingPath::Ignore)));
     }
     paths.extend(named);
     paths
