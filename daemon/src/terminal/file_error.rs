@@ -28,7 +28,9 @@ pub fn detail(FileFailure { problem, errno }: FileFailure) -> String {
         FileProblem::NoName => "it names no file".to_owned(),
         FileProblem::NoRegularFile => "it is not a file".to_owned(),
         FileProblem::Link => "it is a symbolic link; give a path of a file".to_owned(),
-        FileProblem::Excluded => "that directory is termd's own".to_owned(),
+        FileProblem::Excluded => {
+            "that directory is termd's own, or hidden by the sandbox".to_owned()
+        }
         FileProblem::OwnOfSandbox => {
             "its directory is not the terminal's: each sandbox has one of its own".to_owned()
         }
