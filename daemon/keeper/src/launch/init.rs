@@ -39,7 +39,7 @@ pub(super) fn run(started: &OwnedFd, watch: Option<MountWatch<'_>>) -> ! {
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None);
     // The command's PTY or pipes are among the others: their readers wait for the last writer.
     let is_placed = sys::place_fd(started.as_raw_fd(), 0).is_ok();
-    sys::close_from(if is_placed { 1 } else { 0 });
+    sys::close_from(i32::from(is_placed));
     // Nothing is written to it. EOF is the end of the sandbox's building.
     let _ = rustix::io::read(rustix::stdio::stdin(), &mut [0]);
     let watch = watch.map(|mut watch| {
