@@ -110,6 +110,7 @@ mod tests {
                         client: Some(name.to_owned()),
                         pid: 1,
                         started: 1,
+                        aliases: Vec::new(),
                     })
                 }),
                 terminal: None,
