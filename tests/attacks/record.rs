@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use serde_json::{Value, json};
-use termd_test_support::{Agent, Home, TestDaemon, sh};
+use termd_test_support::{Agent, Home, TestDaemon, merged, sh};
 
 use crate::Attack;
 
@@ -12,6 +12,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     (
         "a_command_in_a_secrets_place_is_recorded",
         a_command_in_a_secrets_place_is_recorded,
+    ),
+    (
+        "decoded_code_in_a_secrets_place_is_recorded",
+        decoded_code_in_a_secrets_place_is_recorded,
     ),
     (
         "secrets_by_class_are_stored_nowhere",
@@ -77,6 +81,38 @@ fn a_command_in_a_secrets_place_is_recorded() {
     }
 }
 
+/// Each line decodes `touch evil` from a secret's place and runs it. The record has to show the line.
+fn decoded_code_in_a_secrets_place_is_recorded() {
+    const CODE: &str = "dG91Y2ggZXZpbCAg";
+    let daemon = TestDaemon::start();
+    let mut agent = unasked(&daemon);
+    let evil = daemon.user_home().join("evil");
+    for line in [
+        "true --password=CODE; echo ${_#*=} | base64 -d | sh",
+        "mysql() { echo ${1#-p} | base64 -d | sh; }; mysql -pCODE",
+        "export API_KEY=CODE; printenv API_KEY | base64 -d | sh",
+        "echo \"password: CODE\" | cut -d\" \" -f2 | base64 -d | sh",
+        "set -- --password CODE; echo $2 | base64 -d | sh",
+        "bash -c 'echo $1 | base64 -d | sh' --password CODE",
+        "echo --password=CODE | xargs -I{} sh -c 'x={}; echo ${x#*=} | base64 -d | sh'",
+        "true --password=CODE; echo ${_#*=} | base64 -d > f; . ./f",
+        "set -- --password touch_evil; IFS=_; $2",
+    ] {
+        let line = line.replace("CODE", CODE);
+        agent.run(&merged(&sh(&line), &json!({ "command": "bash" })));
+        assert!(evil.exists(), "{line}");
+        fs::remove_file(&evil).unwrap();
+        let records = agent.audit_records(&json!({ "action": "terminal.create" }));
+        let argv = &records[0]["detail"]["argv"];
+        assert_eq!(argv[2], line, "{argv}");
+    }
+    // A mark that was typed says so.
+    agent.run(&sh("true '[redacted 12 bytes 3f9a2c51b0d4]'"));
+    let records = agent.audit_records(&json!({ "action": "terminal.create" }));
+    let typed = "true '[typed: redacted 12 bytes 3f9a2c51b0d4]'";
+    assert_eq!(records[0]["detail"]["argv"][2], typed);
+}
+
 /// A secret of each class, with a word of its own that is searched for.
 fn secrets_by_class_are_stored_nowhere() {
     let secrets = [
@@ -110,6 +146,10 @@ fn secrets_by_class_are_stored_nowhere() {
         ("nmcli dev wifi connect home password {} || :", "s3cr3tI1"),
         ("lftp -u me,{} h || :", "s3cr3tJ2"),
         ("echo {} | sudo -S true || :", "s3cr3tK3"),
+        ("snyk auth {} || :", "s3cr3tL4"),
+        ("true --password-command 'echo {}'", "s3cr3tM5"),
+        ("yq -i \".db.password = \\\"{}\\\"\" c.yml || :", "s3cr3tN6"),
+        ("op signin --raw <<< {} || :", "s3cr3tO7"),
     ];
     let daemon = TestDaemon::start();
     let mut agent = unasked(&daemon);

@@ -26,14 +26,15 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, sqlx::Erro
     serde_json::from_str(text).map_err(decode_error)
 }
 
-/// A statement that inserts a row of these columns, or replaces the row with the same key.
-pub(super) fn upsert(table: &str, key: &str, columns: &str) -> String {
+/// A statement that inserts a row of these columns, or replaces the row with the same key. The columns
+/// of `kept` stay as they were first written.
+pub(super) fn upsert(table: &str, key: &str, columns: &str, kept: &[&str]) -> String {
     let keys: Vec<&str> = key.split(", ").collect();
     let mut values = Vec::new();
     let mut replaced = Vec::new();
     for column in columns.split(", ") {
         values.push("?");
-        if !keys.contains(&column) {
+        if !keys.contains(&column) && !kept.contains(&column) {
             replaced.push(format!("{column} = excluded.{column}"));
         }
     }

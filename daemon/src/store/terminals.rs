@@ -123,12 +123,13 @@ static PUT_TERMINAL: LazyLock<String> = LazyLock::new(|| {
                    released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
                    idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, \
                    stdio, confinement, end_cause";
-    upsert("terminals", "id", columns)
+    // Texts that are redacted are written once: a row from the database has marks.
+    upsert("terminals", "id", columns, &["argv", "meta"])
 });
 static PUT_COMMAND: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, number, source, text, cwd, started_at_ms, ended_at_ms, exit_code, \
                    exit_signal, start_offset";
-    upsert("commands", "terminal, number", columns)
+    upsert("commands", "terminal, number", columns, &["text"])
 });
 
 /// Writes or replaces a terminal's row and the row of its own command. The row's `start` and `end`

@@ -14,7 +14,7 @@ pub(crate) mod gate;
 pub(crate) mod inspection;
 mod inspector;
 mod redirect;
-mod script;
+pub(crate) mod script;
 mod stdin;
 mod tree;
 

@@ -17,6 +17,11 @@ use crate::shell::grammar_faults::{ends_with_dollar, redirect_over_lines, word_o
 use crate::shell::source::{Nesting, Source};
 use crate::shell::word::{UNKNOWN, Word};
 
+/// Why a text is unknown that the grammar does not take.
+pub(crate) const UNREADABLE: &str = "it cannot be read as shell";
+/// Why a text is unknown that holds an invisible character, up to the character.
+pub(crate) const CONFUSABLE: &str = "it holds a character that hides what it does";
+
 /// Inspects the text of a shell.
 pub(super) fn inspect_script(
     sink: &mut dyn CommandSink,
@@ -53,10 +58,7 @@ pub(super) fn inspect_script(
             start: at,
             end: at + c.len_utf8(),
         });
-        let reason = format!(
-            "it holds a character that hides what it does ({})",
-            c.escape_unicode()
-        );
+        let reason = format!("{CONFUSABLE} ({})", c.escape_unicode());
         inspection.note(Verdict::Unknown, reason, span);
         // The rest is read all the same: a danger weighs more than a doubt.
     }
@@ -101,8 +103,7 @@ fn inspect_unparsed(
     }
     inspect_without_grammar(sink, text, nesting, stdin, depth);
     if !fallback::is_plain(text) {
-        sink.inspection()
-            .note(Verdict::Unknown, "it cannot be read as shell", whole);
+        sink.inspection().note(Verdict::Unknown, UNREADABLE, whole);
     }
 }
 

@@ -18,6 +18,8 @@ const RESERVED: [&str; 12] = [
 const STARTERS: [&str; 10] = [
     "sudo", "doas", "env", "nohup", "time", "nice", "exec", "command", "builtin", "xargs",
 ];
+/// The most entries that hold for one command: each word is compared with all of them.
+const MAX_ENTRIES: usize = 96;
 pub(super) const QUOTES: [char; 2] = ['"', '\''];
 
 /// An entry and how far the command has come in it.
@@ -165,7 +167,10 @@ impl CommandReader {
             .filter(|entry| is_leading || !entry.is_of_command())
             .peekable();
         if known.peek().is_some() {
-            self.entries = known.map(|entry| Progress::of(entry)).collect();
+            // A word may have the name of a program and be none: `wpa_passphrase net …`.
+            let more = known.map(|entry| Progress::of(entry));
+            self.entries
+                .extend(more.take(MAX_ENTRIES.saturating_sub(self.entries.len())));
             self.note_stdin();
         }
         if !STARTERS.contains(&program_name(bare))
@@ -203,7 +208,9 @@ impl CommandReader {
             let applies = match entry.form {
                 Form::Fields if entry.option.is_empty() => !is_option,
                 Form::Argument => !is_option && Some(progress.arguments) == entry.position,
-                Form::Named => !is_option && names_secret(last_name(bare)),
+                Form::Named => {
+                    !is_option && !bare.starts_with('.') && names_secret(last_name(bare))
+                }
                 _ => has_option,
             };
             if !applies {

@@ -27,6 +27,8 @@ pub(super) struct Finding {
     pub(super) places: Vec<Place>,
     /// Command words: a shell runs what they name.
     pub(super) commands: Vec<Range<usize>>,
+    /// Whether the text computes what it runs.
+    pub(super) is_computed: bool,
 }
 
 impl Finding {

@@ -6,9 +6,13 @@ use super::command_reader::{CommandReader, QUOTES};
 use super::finding::Finding;
 use super::value::{is_path, is_random};
 use super::words::{Piece, pieces};
+use crate::program::kind::{ProgramKind, program_kind};
 
 /// Quoted lines within quoted lines that are read: `sh -c "sh -c '…'"`.
 const MAX_DEPTH: usize = 3;
+
+/// Beginnings of command words whose value no text hides.
+const DIRECTORIES: [&str; 5] = ["$HOME/", "${HOME}/", "$PWD/", "${PWD}/", "$VIRTUAL_ENV/"];
 
 /// Finds the secrets and the command words of a shell's line.
 pub(super) fn find_in_line(line: &str, finding: &mut Finding) {
@@ -25,6 +29,7 @@ pub(super) fn find_in_line(line: &str, finding: &mut Finding) {
 pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
     let mut reader = CommandReader::default();
     let mut runs_next = true;
+    let mut language = Language::SHELL;
     for (number, (word, finding)) in argv.iter().zip(findings.iter_mut()).enumerate() {
         let range = 0..word.len();
         let is_line = word.contains(char::is_whitespace);
@@ -45,8 +50,35 @@ pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
             }
             .read(finding);
         }
-        runs_next = takes_code(word);
+        language.read(word);
+        runs_next = language.is_shell && takes_code(word);
     }
+}
+
+/// What the code is that the command so far would run.
+#[derive(Debug, Clone, Copy)]
+struct Language {
+    is_shell: bool,
+}
+
+impl Language {
+    const SHELL: Self = Self { is_shell: true };
+
+    /// Takes the last word that names a shell, an interpreter or a database's client.
+    fn read(&mut self, word: &str) {
+        match program_kind(word) {
+            ProgramKind::Shell => self.is_shell = true,
+            ProgramKind::Code | ProgramKind::Sql(_) => self.is_shell = false,
+            ProgramKind::Text | ProgramKind::Other => {}
+        }
+    }
+}
+
+/// Whether a command word is known only once it runs. Directories of the user are no secrets.
+fn is_computed(word: &str) -> bool {
+    let bare = word.trim_start_matches(QUOTES);
+    let known = DIRECTORIES.iter().find_map(|name| bare.strip_prefix(name));
+    known.unwrap_or(bare).contains(['$', '`'])
 }
 
 /// Whether the word behind this option is run by a shell.
@@ -69,6 +101,7 @@ impl LineReader<'_> {
     fn read(&self, finding: &mut Finding) {
         let mut reader = CommandReader::default();
         let mut runs_next = false;
+        let mut language = Language::SHELL;
         let mut lone = LoneWord::default();
         for piece in pieces(self.line) {
             let range = match piece {
@@ -76,6 +109,7 @@ impl LineReader<'_> {
                     lone.end(end, self, finding);
                     reader.end(end, self.line, self.base, finding);
                     runs_next = false;
+                    language = Language::SHELL;
                     continue;
                 }
                 Piece::Word(range) => range,
@@ -83,6 +117,7 @@ impl LineReader<'_> {
             let word = self.line.get(range.clone()).unwrap_or_default();
             let is_command = reader.expects_command(word);
             lone.word(&range, is_command);
+            finding.is_computed |= is_command && self.is_code && is_computed(word);
             let mut secrets = Vec::new();
             let is_read = reader.read(word, self.base + range.start, &mut secrets);
             for secret in secrets {
@@ -94,7 +129,9 @@ impl LineReader<'_> {
             let bare = word.trim_matches(QUOTES);
             let is_quoted = bare.len() < word.len();
             let quote = word.len() - word.trim_start_matches(QUOTES).len();
-            let runs = std::mem::replace(&mut runs_next, takes_code(word)) && self.is_code;
+            language.read(bare);
+            let takes_code = language.is_shell && takes_code(word);
+            let runs = std::mem::replace(&mut runs_next, takes_code) && self.is_code;
             if is_quoted && self.depth < MAX_DEPTH && bare.contains(char::is_whitespace) {
                 Self {
                     line: bare,

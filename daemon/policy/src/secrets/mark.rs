@@ -15,6 +15,8 @@ pub const KEY_BYTES: usize = 32;
 const HASH_BYTES: usize = 6;
 /// A mark, and the mark of earlier databases, which had neither length nor hash.
 const FORM: &str = r"\[redacted(?: [0-9]{1,20} bytes? [0-9a-f]{12})?\]";
+/// Stands behind the bracket of a mark that was typed.
+const TYPED: &str = "typed: ";
 /// Stands for each byte of a mark while secrets are looked for. It is neither a quote nor a separator,
 /// and no part of a secret.
 const MASK: &str = "]";
@@ -63,14 +65,32 @@ impl fmt::Debug for RedactionKey {
     }
 }
 
-/// A text of the same length in which no mark can be taken for a part of the text.
-pub(super) fn without_marks(text: &str) -> Option<String> {
+/// The text with each mark in it as one that was typed: `[typed: redacted …]`. `None`: there is none.
+pub(super) fn typed_marks(text: &str) -> Option<String> {
+    let mut marks = marks(text)?.peekable();
+    marks.peek()?;
+    let mut typed = String::with_capacity(text.len() + TYPED.len());
+    let mut from = 0;
+    for mark in marks {
+        let behind_bracket = mark.start + 1;
+        typed.push_str(text.get(from..behind_bracket).unwrap_or_default());
+        typed.push_str(TYPED);
+        from = behind_bracket;
+    }
+    typed.push_str(text.get(from..).unwrap_or_default());
+    Some(typed)
+}
+
+fn marks(text: &str) -> Option<impl Iterator<Item = Range<usize>> + use<'_>> {
     static FORMS: OnceLock<Option<Regex>> = OnceLock::new();
     let form = FORMS.get_or_init(|| Regex::new(FORM).ok()).as_ref()?;
-    let marks: Vec<Range<usize>> = form.find_iter(text).map(|mark| mark.range()).collect();
-    if marks.is_empty() {
-        return None;
-    }
+    Some(form.find_iter(text).map(|mark| mark.range()))
+}
+
+/// A text of the same length in which no mark can be taken for a part of the text.
+pub(super) fn without_marks(text: &str) -> Option<String> {
+    let mut marks = marks(text)?.peekable();
+    marks.peek()?;
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
     for mark in marks {

@@ -2,6 +2,7 @@
 
 mod assignments;
 mod command_reader;
+mod evaluation;
 mod finding;
 mod line_reader;
 mod mark;

@@ -6,8 +6,8 @@
 //!
 //! **Invariant:** what is hidden is a word, and never what a shell runs: `value` says which
 //! words, and [`Redactor::text`] leaves command words and values that the text uses later. Time is linear
-//! in the text; the result has at most [`MAX_MARK_BYTES`] for each byte; and a second redaction changes
-//! nothing.
+//! in the text; the result has at most [`MAX_MARK_BYTES`] for each byte; and a second redaction hides
+//! nothing more. It takes marks for typed ones, so a text is redacted once.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,14 +16,16 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::evaluation::may_evaluate;
 use super::finding::{Finding, Place, PlaceKind};
 use super::line_reader;
-use super::mark::without_marks;
 pub use super::mark::{KEY_BYTES, MAX_MARK_BYTES, RedactionKey};
+use super::mark::{typed_marks, without_marks};
 use super::secret_names::names_secret;
 use super::shapes;
 use super::value::{hidden_words, is_random, words_of_match};
 use super::variable_uses::VariableUses;
+use crate::request::Invocation;
 
 /// Patterns of a configuration. Each costs another pass over every text.
 pub const MAX_PATTERNS: usize = 64;
@@ -107,11 +109,19 @@ impl Redactor {
         self
     }
 
-    /// Redacts a text or a shell line.
+    /// Redacts a text or a shell line. A mark that stands in it already was typed, and says so then.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match typed_marks(text) {
+            Some(text) => Cow::Owned(self.hide(&text).into_owned()),
+            None => self.hide(text),
+        }
+    }
+
+    /// Replaces the secrets of a text whose marks are termd's own.
+    fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for _ in 0..MAX_PASSES {
-            let Some(redacted) = self.text_once(&text) else {
+        for pass in 0..MAX_PASSES {
+            let Some(redacted) = self.text_once(&text, pass) else {
                 return text;
             };
             text = Cow::Owned(redacted);
@@ -119,21 +129,33 @@ impl Redactor {
         text
     }
 
-    fn text_once(&self, text: &str) -> Option<String> {
+    fn text_once(&self, text: &str, pass: usize) -> Option<String> {
         let masked = without_marks(text);
         let plain = masked.as_deref().unwrap_or(text);
         let mut finding = self.shapes_in(plain);
         line_reader::find_in_line(plain, &mut finding);
         let uses = VariableUses::of(&[(plain, &finding)]);
         let hidden = hidden_in(plain, &finding, &uses);
-        (!hidden.is_empty()).then(|| self.with_marks(text, hidden))
+        // A mark does not change what the text evaluates, so the first pass decides.
+        let is_shown = hidden.is_empty()
+            || finding.is_computed
+            || (pass == 0 && may_evaluate(Invocation::Line(plain)));
+        (!is_shown).then(|| self.with_marks(text, hidden))
     }
 
     /// Redacts a program and its arguments.
     pub fn argv(&self, argv: &[String]) -> Vec<String> {
-        let mut argv = argv.to_vec();
-        for _ in 0..MAX_PASSES {
-            let redacted = self.argv_once(&argv);
+        let argv = argv.iter();
+        self.hide_in_argv(
+            argv.map(|word| typed_marks(word).unwrap_or_else(|| word.clone()))
+                .collect(),
+        )
+    }
+
+    /// Replaces the secrets of an argv whose marks are termd's own.
+    fn hide_in_argv(&self, mut argv: Vec<String>) -> Vec<String> {
+        for pass in 0..MAX_PASSES {
+            let redacted = self.argv_once(&argv, pass);
             if redacted == argv {
                 return argv;
             }
@@ -142,7 +164,7 @@ impl Redactor {
         argv
     }
 
-    fn argv_once(&self, argv: &[String]) -> Vec<String> {
+    fn argv_once(&self, argv: &[String], pass: usize) -> Vec<String> {
         let masked = argv
             .iter()
             .map(|word| without_marks(word).unwrap_or_else(|| word.clone()));
@@ -151,15 +173,20 @@ impl Redactor {
         line_reader::find_in_argv(&masked, &mut findings);
         let texts: Vec<_> = masked.iter().map(String::as_str).zip(&findings).collect();
         let uses = VariableUses::of(&texts);
-        let redacted = argv.iter().zip(texts).map(|(word, (plain, finding))| {
-            let hidden = hidden_in(plain, finding, &uses);
-            if hidden.is_empty() {
-                word.clone()
-            } else {
-                self.with_marks(word, hidden)
-            }
-        });
-        redacted.collect()
+        let hidden: Vec<_> = (texts.iter())
+            .map(|(plain, finding)| hidden_in(plain, finding, &uses))
+            .collect();
+        let is_computed = findings.iter().any(|finding| finding.is_computed);
+        if hidden.iter().all(Vec::is_empty)
+            || is_computed
+            || (pass == 0 && may_evaluate(Invocation::Argv(&masked)))
+        {
+            return argv.to_vec();
+        }
+        let words = argv.iter().zip(hidden);
+        words
+            .map(|(word, hidden)| self.with_marks(word, hidden))
+            .collect()
     }
 
     /// Redacts the values of a JSON object. A text in a field whose name names a secret is one.
@@ -201,6 +228,8 @@ impl Redactor {
 
     /// The text of a field whose name names a secret.
     fn secret_field(&self, text: &str) -> String {
+        let typed = typed_marks(text);
+        let text = typed.as_deref().unwrap_or(text);
         let mut finding = Finding::default();
         finding.add(0..text.len());
         let masked = without_marks(text);

@@ -22,7 +22,7 @@ enum Kind {
 ///
 /// `SSH_AUTH_SOCK` is not here: the agent at the other end signs and gives no key away, and without it
 /// `git push` does not work. `GIT_ASKPASS` and `SSH_ASKPASS` name programs.
-const NAMES: [(&str, Kind, &str); 88] = [
+const NAMES: [(&str, Kind, &str); 89] = [
     ("NO_*", Kind::Plain, "--no-password"),
     ("*NEXT_TOKEN", Kind::Plain, "pages of an answer"),
     ("*PAGE_TOKEN", Kind::Plain, "pages of an answer"),
@@ -116,6 +116,7 @@ const NAMES: [(&str, Kind, &str); 88] = [
     ),
     ("DOCKER_AUTH_CONFIG", Kind::Secret, "registries' logins"),
     ("AUTH", Kind::Secret, "--auth"),
+    ("*SONAR_LOGIN", Kind::Secret, "a token, whatever its name"),
     ("*__AUTH", Kind::Secret, "NPM_CONFIG__AUTH"),
     ("*_KEY", Kind::Key, "STRIPE_KEY"),
     ("*_KEYS", Kind::Account, "lists of them"),

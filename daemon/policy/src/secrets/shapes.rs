@@ -21,6 +21,8 @@ enum Check {
     Always,
     /// If the secret is long and mixes letters and digits, as random text does.
     Random,
+    /// If the secret has letters and digits.
+    Mixed,
     /// If the name names a secret.
     Name,
     /// The group is a list of `name=value`, whose values are secrets.
@@ -28,7 +30,7 @@ enum Check {
 }
 
 /// Each pattern with a text that every match holds in lower case, and its check.
-const PATTERNS: [(&str, &str, Check); 13] = [
+const PATTERNS: [(&str, &str, Check); 19] = [
     // RFC 9110 §11.6.2: the scheme stays.
     (
         "authorization",
@@ -87,6 +89,41 @@ const PATTERNS: [(&str, &str, Check); 13] = [
         r#"(?m)(?-u:\b)(?<name>[A-Za-z][A-Za-z0-9_-]{0,40})[ \t]*:[ \t]+([^\s'"\\,]+)(?:\\[nrt]|['",]|[ \t]*$)"#,
         Check::Name,
     ),
+    // A name and a string in code: `password = "x"`, `password: 'x'`, `:password => "x"`, `d["password"] = "x"`.
+    (
+        "=",
+        r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?\]?[ \t]*(?::=|=>|=)[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        Check::Name,
+    ),
+    (
+        ":",
+        r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?[ \t]*:[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        Check::Name,
+    ),
+    // Calls that take a name and a password: `auth=('u', 'x')`, `login('u', 'x')`.
+    (
+        "(",
+        r#"(?i)(?:auth|login|authenticate|superuser|create_user|createuser)=?[ \t]*\((?:[ \t]*\\?["'][^"'\\\n]{0,64}\\?["'][ \t]*,){1,3}[ \t]*\\?["']([^\s"'\\]+)\\?["'][ \t]*\)"#,
+        Check::Always,
+    ),
+    // Calls that set one: `set_password('x')`.
+    (
+        "password",
+        r#"(?i)(?:set|make|check|change|reset|update|hash)_?password[ \t]*\([ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        Check::Always,
+    ),
+    // Commands that print a password for another program: restic(1), borg(1).
+    (
+        "pass",
+        r#"(?i)pass(?:word|phrase)?[_-]?(?:command|cmd)[= \t]+\\?["']?(?:echo|printf)[ \t]+(?:-n[ \t]+|\\?["']?%s\\?["']?[ \t]+)?\\?["']?([^\s"'\\]+)"#,
+        Check::Always,
+    ),
+    // expect(1) types it.
+    (
+        "send",
+        r#"(?-u:\b)send[ \t]+(?:--[ \t]+)?\\?["'{]?([^\s"'\\{}\[\]$]+)\\+r"#,
+        Check::Mixed,
+    ),
     // SQL: CREATE and ALTER USER.
     (
         "password",
@@ -144,7 +181,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
             continue;
         }
         for captures in pattern.captures_iter(text) {
-            add_checked(&captures, *check, finding);
+            add_checked(text, &captures, *check, finding);
         }
     }
     if text.contains("-----BEGIN ") {
@@ -170,7 +207,7 @@ pub(crate) fn is_secret_value(value: &str) -> bool {
     for (marker, pattern, check) in patterns() {
         if *marker == "://" && value.contains(marker) {
             for captures in pattern.captures_iter(value) {
-                add_checked(&captures, *check, &mut finding);
+                add_checked(value, &captures, *check, &mut finding);
             }
         }
     }
@@ -189,8 +226,9 @@ fn is_part_of_path(text: &str, at: usize) -> bool {
     word.is_some_and(|word| !word.starts_with("//"))
 }
 
-fn add_checked(captures: &Captures<'_>, check: Check, finding: &mut Finding) {
-    let name = captures.name("name").map(|name| name.as_str());
+fn add_checked(text: &str, captures: &Captures<'_>, check: Check, finding: &mut Finding) {
+    let named = captures.name("name");
+    let name = named.map(|name| name.as_str());
     // A name stands before its secret.
     let Some(secret) = captures.get(1 + usize::from(name.is_some())) else {
         return;
@@ -198,14 +236,30 @@ fn add_checked(captures: &Captures<'_>, check: Check, finding: &mut Finding) {
     match check {
         Check::Always => finding.add(secret.range()),
         Check::Random if is_random(secret.as_str()) => finding.add(secret.range()),
-        Check::Name if name.is_some_and(is_field_name) => finding.add(secret.range()),
+        Check::Mixed if is_mixed(secret.as_str()) => finding.add(secret.range()),
+        Check::Name if name.is_some_and(is_field_name) => {
+            let name = named.map(|name| name.range());
+            let variable = name.filter(|name| assigns(text, name.clone(), secret.start()));
+            finding.places.push(Place {
+                value: secret.range(),
+                kind: variable.map_or(PlaceKind::Value, PlaceKind::Variable),
+            });
+        }
         Check::Fields => {
             for field in assignments(secret.as_str()) {
                 finding.add_value_at(secret.start(), &field.value);
             }
         }
-        Check::Random | Check::Name => {}
+        Check::Random | Check::Mixed | Check::Name => {}
     }
+}
+
+/// Whether a shell would take this for the assignment of a variable. PHP and Perl have a `$` before the
+/// name.
+fn assigns(text: &str, name: Range<usize>, secret: usize) -> bool {
+    let before = text.get(..name.start).unwrap_or_default();
+    let between = text.get(name.end..secret).unwrap_or_default();
+    between.starts_with('=') && !before.ends_with(['$', '-', '.'])
 }
 
 /// Whether a field of this name holds a secret. `auth` and `pass` begin many a sentence; cookies have

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 /// Values of options and fields that are settings and not secrets.
-const SETTINGS: [&str; 27] = [
-    "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "prompt", "stdin", "-",
+const SETTINGS: [&str; 28] = [
+    "ok", "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "prompt", "stdin", "-",
     "ask", "default", "auto", "required", "optional", "basic", "digest", "bearer", "ntlm", "oauth",
     "oauth2", "plain", "md5", "enabled", "disabled",
 ];

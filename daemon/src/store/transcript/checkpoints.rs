@@ -47,11 +47,11 @@ pub struct SizeChange {
 
 static PUT_CHECKPOINT: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, at_offset, length, encoding, data";
-    upsert("screens", "terminal", columns)
+    upsert("screens", "terminal", columns, &[])
 });
 static PUT_SIZE: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, at_offset, cols, rows";
-    upsert("terminal_sizes", "terminal, at_offset", columns)
+    upsert("terminal_sizes", "terminal, at_offset", columns, &[])
 });
 
 pub(crate) async fn put_checkpoint(

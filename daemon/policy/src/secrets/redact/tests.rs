@@ -21,6 +21,15 @@ fn redacted(text: &str) -> String {
     plain_marks(&Redactor::default().text(text))
 }
 
+/// What a second redaction leaves of a text whose marks are termd's own.
+fn hidden_again(redactor: &Redactor, text: &str) -> String {
+    redactor.hide(text).into_owned()
+}
+
+fn argv_again(redactor: &Redactor, argv: &[String]) -> Vec<String> {
+    redactor.hide_in_argv(argv.to_vec())
+}
+
 /// The lines of a table.
 fn lines(table: &str) -> impl Iterator<Item = String> {
     let is_remark = |line: &str| line.is_empty() || line.starts_with("## ");
@@ -99,6 +108,41 @@ fn a_mark_tells_length_and_whether_two_secrets_are_equal() {
     assert_ne!(
         redactor.text("x --password hunter2"),
         Redactor::default().text("x --password hunter2")
+    );
+}
+
+#[test]
+fn a_mark_that_was_typed_says_so() {
+    let redactor = Redactor::default();
+    for (typed, stored) in [
+        (
+            "x [redacted 12 bytes 3f9a2c51b0d4] || true",
+            "x [typed: redacted 12 bytes 3f9a2c51b0d4] || true",
+        ),
+        (
+            "x --password '[redacted]'",
+            "x --password '[typed: redacted]'",
+        ),
+        (
+            "[redacted 1 byte 3f9a2c51b0d4]",
+            "[typed: redacted 1 byte 3f9a2c51b0d4]",
+        ),
+        ("[redacted 12 bytes]", "[redacted 12 bytes]"),
+    ] {
+        assert_eq!(redactor.text(typed), stored);
+        let words = redactor.argv(&["x".to_owned(), typed.to_owned()]);
+        assert_eq!(words[1], stored);
+        let Value::Object(map) = json!({ "password": typed, "a": [typed, 1], "b": typed }) else {
+            unreachable!()
+        };
+        let map = Value::Object(redactor.map(map)).to_string();
+        assert!(stored == typed || !map.contains("[redacted"), "{map}");
+    }
+    // The words beside it are looked at all the same.
+    let text = redactor.text("x --token [redacted] --password hunter2");
+    assert_eq!(
+        plain_marks(&text),
+        "x --token [typed: redacted] --password [redacted]"
     );
 }
 
@@ -269,18 +313,26 @@ const PIECES: &[&str] = &[
 fn any_text_is_taken_once_and_for_all_within_bounds() {
     let redactor = Redactor::default();
     let mut random = Random(7);
-    for _ in 0..20_000 {
+    for _ in 0..4_000 {
         let pieces = 1 + random.below(14);
         let text: String = (0..pieces)
             .map(|_| PIECES[random.below(PIECES.len())])
             .collect();
         let once = redactor.text(&text).into_owned();
-        assert_eq!(redactor.text(&once), once, "twice is not once: {text:?}");
+        assert_eq!(
+            hidden_again(&redactor, &once),
+            once,
+            "twice is not once: {text:?}"
+        );
         assert!(once.len() <= text.len() * MAX_MARK_BYTES, "{text:?}");
         let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
         let argv = redactor.argv(&words);
         assert_eq!(argv.len(), words.len());
-        assert_eq!(redactor.argv(&argv), argv, "twice is not once: {words:?}");
+        assert_eq!(
+            argv_again(&redactor, &argv),
+            argv,
+            "twice is not once: {words:?}"
+        );
     }
 }
 
@@ -331,4 +383,16 @@ fn any_white_space_is_passed() {
         assert_eq!(plain_marks(&redactor.text(&line)), left, "{line:?}");
         assert_eq!(redactor.text(&format!("{space}")), format!("{space}"));
     }
+}
+
+#[test]
+fn what_a_text_evaluates_stays() {
+    let mut wrong = Vec::new();
+    for line in lines(include_str!("tests/evaluated.txt")) {
+        let got = redacted(&line);
+        if got != line {
+            wrong.push(format!("{line}\n  gave   {got}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

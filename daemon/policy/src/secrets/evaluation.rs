@@ -1,0 +1,234 @@
+//! Whether a text may run what it makes of its own words. Of such a text nothing is hidden
+//! (`docs/decisions/0088-evaluated-text-is-shown.md`).
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use regex::Regex;
+use termd_proto::policy::Verdict;
+
+use crate::inspect::finding::InspectedCommand;
+use crate::inspect::gate::CompiledGate;
+use crate::inspect::inspect;
+use crate::inspect::inspection::Inspection;
+use crate::inspect::script::{CONFUSABLE, UNREADABLE};
+use crate::program::input::runs_stdin;
+use crate::program::kind::{base_name, is_interpreter, is_shell};
+use crate::program::table::Programs;
+use crate::request::{Completeness, Invocation, Request};
+use crate::shell::printed::{is_descriptor, is_stdin};
+use crate::shell::state::ShellState;
+
+/// Programs and builtins that run their words, or text that they read, later or under another name.
+const EVALUATORS: [&str; 16] = [
+    "eval",
+    "trap",
+    "alias",
+    "xargs",
+    "parallel",
+    "fc",
+    "history",
+    "bind",
+    "bindkey",
+    "enable",
+    "hash",
+    "coproc",
+    "complete",
+    "mapfile",
+    "readarray",
+    "at",
+];
+/// Programs that name a file which is run later in the same text.
+const WRITERS: [&str; 8] = [
+    "tee", "chmod", "cp", "mv", "install", "ln", "dd", "uudecode",
+];
+/// Programs that run code of their own language, beside the interpreters.
+const CODE_RUNNERS: [&str; 6] = [
+    "rails",
+    "manage.py",
+    "django-admin",
+    "artisan",
+    "wp",
+    "flask",
+];
+/// Parts of names by which code runs a text, finds what it runs by a name, or decodes. In lower case.
+const RUNS_TEXT: [&str; 44] = [
+    "exec",
+    "eval",
+    "system",
+    "popen",
+    "spawn",
+    "subprocess",
+    "compile",
+    "import(",
+    "__",
+    "importlib",
+    "getattr",
+    "globals",
+    "locals",
+    "vars(",
+    "builtins",
+    "runpy",
+    "ctypes",
+    "pickle",
+    "marshal",
+    "child_process",
+    "require(",
+    "binding",
+    "function(",
+    "constructor",
+    "instance_",
+    "class_",
+    "send(",
+    "send:",
+    "const_get",
+    "passthru",
+    "proc_open",
+    "assert(",
+    "loadstring",
+    "load(",
+    "decode",
+    "b64",
+    "fromhex",
+    "unhex",
+    "chr(",
+    "fromcharcode",
+    "pack(",
+    "timeit",
+    "qx",
+    "`",
+];
+/// The same for expect(1), whose `spawn` and `send` are its purpose.
+const EXPECT_RUNS_TEXT: [&str; 6] = ["eval", "exec", "decode", "source", "format", "subst"];
+/// The definition of a function: what its name stands for later is not what it says.
+const DEFINITION: &str =
+    r"\(\s*\)\s*(?:[{(]|\[\[|(?:if|for|while|until|case|select)\b)|\bfunction\s";
+/// A redirection into a file.
+const WRITTEN_FILE: &str = r#">[>|]?[ \t]*["']?([^\s"'&;|<>()]+)"#;
+
+/// Whether a text, or the words of an argv, may run what is made of words in it.
+pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
+    let joined: String;
+    let text = match invocation {
+        Invocation::Line(line) => line,
+        Invocation::Argv(argv) => {
+            joined = argv.join(" ");
+            &joined
+        }
+    };
+    if pattern(&DEFINITION_ONCE, DEFINITION).is_none_or(|definition| definition.is_match(text)) {
+        return true;
+    }
+    let inspection = inspect(
+        &Request::from(invocation),
+        Completeness::Whole,
+        &CompiledGate::default(),
+        &ShellState::default(),
+        &Programs::default(),
+        false,
+    );
+    has_unknown_program(&inspection)
+        || runs_what_it_writes(&inspection, text)
+        || inspection
+            .commands
+            .iter()
+            .any(|command| runs_text(command, text))
+}
+
+static DEFINITION_ONCE: OnceLock<Option<Regex>> = OnceLock::new();
+static WRITTEN_ONCE: OnceLock<Option<Regex>> = OnceLock::new();
+
+fn pattern(once: &'static OnceLock<Option<Regex>>, text: &str) -> Option<&'static Regex> {
+    once.get_or_init(|| Regex::new(text).ok()).as_ref()
+}
+
+/// Whether the gate cannot tell what the text runs, or has found that it runs what it decodes. A text
+/// that is no shell is judged by its commands alone.
+fn has_unknown_program(inspection: &Inspection) -> bool {
+    let mut findings = inspection.findings();
+    inspection
+        .commands
+        .iter()
+        .any(|command| command.name_end.is_some())
+        || findings.any(|finding| match finding.verdict {
+            Verdict::Unknown => {
+                finding.reason != UNREADABLE && !finding.reason.starts_with(CONFUSABLE)
+            }
+            Verdict::Dangerous => finding.reason.ends_with("unseen"),
+            Verdict::Safe => false,
+        })
+}
+
+/// Whether a program or a script has the name of a file that the text writes.
+fn runs_what_it_writes(inspection: &Inspection, text: &str) -> bool {
+    let mut written = HashSet::new();
+    if let Some(redirection) = pattern(&WRITTEN_ONCE, WRITTEN_FILE) {
+        let files = redirection.captures_iter(text);
+        written.extend(files.filter_map(|file| Some(base_name(file.get(1)?.as_str()))));
+    }
+    for command in &inspection.commands {
+        if WRITERS.contains(&&*command.program) {
+            written.extend(command.args.iter().map(|word| file_name(&word.text)));
+        }
+    }
+    inspection.commands.iter().any(|command| {
+        let script = script_of(command).map(base_name);
+        written.contains(&*command.program) || script.is_some_and(|script| written.contains(script))
+    })
+}
+
+/// The name of a file, without its directory and the `of=` of dd(1).
+fn file_name(word: &str) -> &str {
+    base_name(word.strip_prefix("of=").unwrap_or(word))
+}
+
+/// The file that a shell or an interpreter runs.
+fn script_of(command: &InspectedCommand) -> Option<&str> {
+    let runs_files = is_shell(&command.program)
+        || is_interpreter(&command.program)
+        || matches!(&*command.program, "source" | ".");
+    let is_option = |text: &str| text.starts_with('-') && text != "-";
+    let script = (command.args.iter()).find(|word| !is_option(&word.text))?;
+    runs_files.then_some(&*script.text)
+}
+
+/// Whether a command runs its words or its input as code.
+fn runs_text(command: &InspectedCommand, text: &str) -> bool {
+    let program = &*command.program;
+    if EVALUATORS.contains(&program) {
+        return true;
+    }
+    // env(1) splits that word into others.
+    if program == "env" && command.args.iter().any(|word| splits(&word.text)) {
+        return true;
+    }
+    let reads_script = script_of(command).is_some_and(|file| is_stdin(file) || is_descriptor(file));
+    let is_code = is_interpreter(program) || CODE_RUNNERS.contains(&program);
+    if reads_script {
+        return true;
+    }
+    if (is_code || is_shell(program)) && runs_stdin(program, &command.args) {
+        return true;
+    }
+    if !is_code {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let parts: &[&str] = if program == "expect" {
+        &EXPECT_RUNS_TEXT
+    } else {
+        &RUNS_TEXT
+    };
+    has_code(command) && parts.iter().any(|part| lower.contains(part))
+}
+
+fn splits(word: &str) -> bool {
+    word.starts_with("--split-string")
+        || (word.starts_with('-') && !word.starts_with("--") && word.contains('S'))
+}
+
+/// Whether code stands among the words of a command, and not in a file alone.
+fn has_code(command: &InspectedCommand) -> bool {
+    let mut words = command.args.iter();
+    words.any(|word| word.text.contains(['(', ' ', ';', '=', '`']))
+}
