@@ -120,6 +120,10 @@ pub struct AuditVerdict {
     pub first_bad: Option<BadRecord>,
     /// The last good row's hash: the chain's head, if nothing is wrong.
     pub head: Option<String>,
+    /// What is wrong with the database beside the rows, for a person: its schema is not termd's, or an
+    /// index or a page is damaged. Listings may then leave records out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database_fault: Option<String>,
 }
 
 /// A row that breaks the chain.

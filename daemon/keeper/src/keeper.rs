@@ -25,7 +25,9 @@ use crate::notify::Notifier;
 use crate::options::KeeperOptions;
 use crate::poll::{Poller, Source};
 use crate::protocol::channel::{Packet, Received};
-use crate::protocol::message::{KeeperEvent, Refusal, ToKeeper, ToServer, WaitStatus};
+use crate::protocol::message::{
+    KeeperEvent, MAX_AUDIT_HEAD_BYTES, Refusal, ToKeeper, ToServer, WaitStatus,
+};
 use crate::reap;
 use crate::server::{AfterExit, ServerCommand, Supervisor};
 use crate::sys;
@@ -60,6 +62,8 @@ pub(crate) struct Keeper {
     notifier: Notifier,
     reporter: Reporter,
     kill_grace: Duration,
+    /// The head of the audit chain, as a server has set it.
+    audit_head: Option<Vec<u8>>,
     stage: Stage,
     exit: Option<u8>,
     _locks: [Lock; 2],
@@ -112,6 +116,7 @@ impl Keeper {
             notifier,
             reporter: Reporter::none(),
             kill_grace: options.kill_grace,
+            audit_head: None,
             stage: Stage::Serving,
             exit: None,
             _locks: locks,
@@ -232,7 +237,8 @@ impl Keeper {
             // A newer server's request; the silence tells it that this keeper is older.
             Ok(None) => None,
             Ok(Some(ToKeeper::Hello { level, .. })) => {
-                if self.server.introduce(level, self.terminals.inventory()) {
+                let head = self.audit_head.as_deref();
+                if (self.server).introduce(level, self.terminals.inventory(), head) {
                     self.notify_stage();
                 }
                 None
@@ -243,6 +249,13 @@ impl Keeper {
                     self.notifier.send("READY=1\nSTATUS=Serving");
                 }
                 self.reporter.ready();
+                Some(ToServer::Done)
+            }
+            Ok(Some(ToKeeper::SetAuditHead { head })) => {
+                if head.len() > MAX_AUDIT_HEAD_BYTES {
+                    return Some(ToServer::Refused(Refusal::Invalid));
+                }
+                self.audit_head = Some(head);
                 Some(ToServer::Done)
             }
             Ok(Some(ToKeeper::Spawn(_))) if self.stage != Stage::Serving => {

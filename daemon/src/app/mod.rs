@@ -27,7 +27,9 @@ use crate::rpc::{
 };
 use crate::service::{Descent, Registry, TerminalTasks};
 use crate::shell::ShellFiles;
-use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
+use crate::store::{
+    AuditAction, AuditEntry, AuditHead, AuditOutcome, Store, StoreError, own_actor,
+};
 use crate::terminal::TerminalError;
 use termd_keeper::InheritedFds;
 use termd_keeper::protocol::message::KeeperEvent;
@@ -82,12 +84,21 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let Connected {
         keeper,
         inventory,
+        audit_head,
         events,
     } = KeeperClient::connect(inherited.control).await?;
     let redactor = in_force.file.config.redactor()?;
     let key = redaction_key(&paths.state_dir)?;
     let redactor = redactor.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
+    let store = store.with_earlier_head(audit_head);
+    let has_earlier_head = store.has_earlier_head().await?;
+    if has_earlier_head {
+        tokio::spawn(keep_audit_head(keeper.clone(), store.watch_audit()));
+    } else {
+        // The keeper goes on holding the head that was written, for `verify` of every later server.
+        tracing::error!("the audit chain was changed while no server ran");
+    }
     let in_force = record_change(in_force, &store).await?;
     if let Some(fault) = &in_force.fault {
         tracing::error!(fault, "config.toml is not in force, the last good one is");
@@ -105,7 +116,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     };
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
-    record_start(&store, shell.as_ref()).await;
+    record_start(&store, shell.as_ref(), has_earlier_head).await;
     let (services, startup) = Services::new(ServicesOptions {
         policy: Arc::new(file.policy.with_approved(approved.approved)),
         approved: approved_place(&paths, config_hash, &config)?,
@@ -204,20 +215,38 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
         .ok()
 }
 
-/// Records that this server starts, and the files that it wrote outside its database. The server
+/// Gives the keeper each head of the audit chain, for the next server. Ends with the store or the keeper.
+async fn keep_audit_head(keeper: KeeperClient, mut head: AuditHead) {
+    loop {
+        let newest = head.newest();
+        if newest.seq > 0 && keeper.set_audit_head(&newest).await.is_err() {
+            return;
+        }
+        if !head.moved().await {
+            return;
+        }
+    }
+}
+
+/// Records that this server starts, whether the chain is as the server before left it, and the files that it wrote outside its database. The server
 /// starts also where the disk takes no record; what is then requested is refused.
-async fn record_start(store: &Store, shell: Option<&ShellFiles>) {
+async fn record_start(store: &Store, shell: Option<&ShellFiles>, has_earlier_head: bool) {
     let written = shell.map(ShellFiles::written).unwrap_or_default();
+    let mut detail = Map::from_iter([
+        ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
+        ("written".to_owned(), written.into()),
+    ]);
+    if !has_earlier_head {
+        let chain = "changed while no server ran";
+        detail.insert("chain".to_owned(), chain.into());
+    }
     let entry = AuditEntry {
         at_ms: now_ms(),
         action: AuditAction::DaemonStart,
         outcome: AuditOutcome::Ok,
         actor: own_actor(),
         terminal: None,
-        detail: Map::from_iter([
-            ("version".to_owned(), env!("CARGO_PKG_VERSION").into()),
-            ("written".to_owned(), written.into()),
-        ]),
+        detail,
     };
     if let Err(error) = store.audit(entry).await {
         tracing::error!(%error, "cannot record that this server starts");

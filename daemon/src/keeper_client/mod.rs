@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use termd_proto::TerminalId;
+use termd_proto::audit::RecordHash;
 use termd_proto::terminal::Stdio;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -24,10 +25,10 @@ use termd_keeper::protocol::confinement::{
     Builder, Confinement, MissingRestriction, Processes, Restriction,
 };
 use termd_keeper::protocol::message::{
-    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT,
-    LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES, LEVEL_WRITABLE_IDS,
-    MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest, Spawned, TerminalFds, ToKeeper,
-    ToServer,
+    EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_AUDIT_HEAD, LEVEL_BUBBLEWRAP,
+    LEVEL_CONFINEMENT, LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES,
+    LEVEL_WRITABLE_IDS, MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest, Spawned,
+    TerminalFds, ToKeeper, ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -59,6 +60,8 @@ pub struct Connected {
     pub keeper: KeeperClient,
     /// Every terminal there is.
     pub inventory: Vec<InventoryTerminal>,
+    /// The head of the audit chain that the server before has set.
+    pub audit_head: Option<RecordHash>,
     /// The keeper's events from now on.
     pub events: mpsc::Receiver<KeeperEvent>,
 }
@@ -96,13 +99,14 @@ impl KeeperClient {
         };
         let (version, level) = (PROTOCOL_VERSION, LEVEL);
         link.queue(0, &ToKeeper::Hello { version, level }, None);
-        let (level, inventory) = link.receive_inventory().await?;
+        let (level, inventory, audit_head) = link.receive_inventory().await?;
         let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
         let (requests, receiver) = mpsc::channel(QUEUED_REQUESTS);
         tokio::spawn(link.run(receiver, event_sender));
         Ok(Connected {
             keeper: Self { requests, level },
             inventory,
+            audit_head,
             events,
         })
     }
@@ -243,6 +247,15 @@ impl KeeperClient {
         }
     }
 
+    /// Has the keeper keep the head of the audit chain for the next server. An older one cannot.
+    pub async fn set_audit_head(&self, head: &RecordHash) -> Result<(), KeeperError> {
+        if self.level < LEVEL_AUDIT_HEAD {
+            return Ok(());
+        }
+        let head = format!("{} {}", head.seq, head.hash).into_bytes();
+        self.done(ToKeeper::SetAuditHead { head }).await
+    }
+
     /// Tells the keeper that this server serves.
     pub async fn ready(&self) -> Result<(), KeeperError> {
         self.done(ToKeeper::Ready).await
@@ -293,6 +306,18 @@ fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperEr
     Ok(TerminalFds::from_sent(stdio, sent))
 }
 
+/// Reads what [`KeeperClient::set_audit_head`] wrote.
+fn record_hash(head: &[u8]) -> Option<RecordHash> {
+    let (seq, hash) = std::str::from_utf8(head).ok()?.split_once(' ')?;
+    Some(RecordHash {
+        seq: seq.parse().ok()?,
+        hash: hash.to_owned(),
+    })
+}
+
+/// What a keeper says first: its level, its terminals, and the head of the audit chain.
+type Introduction = (u32, Vec<InventoryTerminal>, Option<RecordHash>);
+
 /// The socket and its unfinished requests.
 struct Link {
     socket: UnixStream,
@@ -313,9 +338,10 @@ impl Link {
         self.out.push_back((packet, fd));
     }
 
-    /// Returns the keeper's level and its terminals.
-    async fn receive_inventory(&mut self) -> Result<(u32, Vec<InventoryTerminal>), KeeperError> {
+    /// Returns the keeper's level, its terminals, and the head of the audit chain that it has.
+    async fn receive_inventory(&mut self) -> Result<Introduction, KeeperError> {
         let mut keepers_level = 0;
+        let mut audit_head = None;
         let mut inventory = Vec::new();
         loop {
             let Some(Received { packet, fds }) = self.turn().await? else {
@@ -343,7 +369,8 @@ impl Link {
                         Some(terminal_fds(stdio, fds)?)
                     },
                 }),
-                Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory)),
+                Some(ToServer::AuditHead { head }) => audit_head = record_hash(&head),
+                Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory, audit_head)),
                 Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
                 _ => {}
             }

@@ -43,7 +43,7 @@ use self::audit::{chain, list, verify};
 pub use self::commands::{CommandChange, CommandEnded, CommandQuery, CommandStarted, CommandWrite};
 pub use self::error::StoreError;
 use self::file::identity::FileIdentities;
-use self::file::open;
+use self::file::{check, open};
 pub use self::retention::Retention;
 pub use self::terminals::TerminalRow;
 pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};
@@ -70,6 +70,8 @@ pub struct Store {
     writes: mpsc::Sender<Write>,
     readers: SqlitePool,
     head: watch::Receiver<Head>,
+    /// The last head that the server before is known to have written.
+    earlier_head: Option<Head>,
     closing: CancellationToken,
     redactor: Arc<Redactor>,
     files: Arc<FileIdentities>,
@@ -113,10 +115,35 @@ impl Store {
             writes,
             readers: opened.readers,
             head,
+            earlier_head: None,
             closing,
             redactor,
             files,
         })
+    }
+
+    /// The same, with the last head that the server before is known to have written: number and hash.
+    #[must_use]
+    pub fn with_earlier_head(mut self, head: Option<RecordHash>) -> Self {
+        self.earlier_head = head.map(|head| Head {
+            seq: head.seq,
+            hash: head.hash,
+        });
+        self
+    }
+
+    /// Whether the chain still has the head of the server before, or retention has dropped it.
+    pub async fn has_earlier_head(&self) -> Result<bool, StoreError> {
+        let Some(earlier) = &self.earlier_head else {
+            return Ok(true);
+        };
+        let mut snapshot = self.snapshot().await?;
+        let anchor = chain::anchor(&mut snapshot).await?;
+        if anchor.seq >= earlier.seq {
+            return Ok(anchor.seq > earlier.seq || anchor.hash == earlier.hash);
+        }
+        let found = list::hashes(&mut snapshot, &[earlier.seq]).await?;
+        Ok(found.iter().any(|record| record.hash == earlier.hash))
     }
 
     /// Waits for a place in the queue of writes. Cancel safe.
@@ -303,12 +330,18 @@ impl Store {
         AuditHead::new(self.head.clone(), self.path.clone())
     }
 
-    /// Checks the audit chain, row by row, from its anchor. Records cut off the end are found missing
-    /// if this process wrote them; those of an earlier process cannot be.
+    /// Checks the audit chain, row by row, from its anchor, and whether the database's schema and indexes
+    /// are what they should be. Records cut off the end are found missing if this process wrote them, or
+    /// if the earlier head is known.
     pub async fn verify_audit(&self) -> Result<AuditVerdict, StoreError> {
         // Taken before the snapshot, which then has at least these records.
-        let written = self.head.borrow().clone();
-        Ok(verify::verify(&mut *self.snapshot().await?, &written).await?)
+        let newest = self.head.borrow().clone();
+        let written = [self.earlier_head.clone(), Some(newest)];
+        let mut snapshot = self.snapshot().await?;
+        let written = written.into_iter().flatten().collect();
+        let mut verdict = verify::verify(&mut snapshot, written).await?;
+        verdict.database_fault = check::fault(&mut snapshot).await?;
+        Ok(verdict)
     }
 
     /// Drops what is past retention, records it, and returns the terminals whose transcripts were

@@ -343,6 +343,39 @@ fn a_chain_computed_anew_under_a_running_daemon_is_found_at_once() {
     assert!(!verdict["first_bad"].is_null(), "{verdict}");
 }
 
+/// The keeper holds the head of the chain while no server runs.
+#[test]
+fn a_chain_computed_anew_over_a_killed_server_is_named() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.agent();
+    for _ in 0..3 {
+        agent.run(&json!({ "command": "echo", "args": ["one"] }));
+    }
+    let exits = json!({ "filter": { "action": "terminal.exit" } });
+    wait_until("each exit is recorded", || {
+        let page = agent.ok("audit.list", &exits);
+        page["records"].as_array().map(Vec::len) == Some(3)
+    });
+    let info = agent.ok("daemon.info", &Value::Null);
+    let database = PathBuf::from(info["database"].as_str().unwrap());
+    // A server that is killed leaves the chain whole.
+    daemon.kill_server();
+    daemon.agent().assert_audit_is_whole();
+    let head = daemon.client().ok("audit.list", &json!({ "limit": 1 }))["through"].clone();
+    rewrite(&database, 3);
+    daemon.kill_server();
+    let mut client = daemon.client();
+    let verdict = client.ok("audit.verify", &Value::Null);
+    assert_eq!(verdict["first_bad"]["seq"], head, "{verdict}");
+    let starts = client.audit_records(&json!({ "action": "daemon.start" }));
+    let said = starts[0]["detail"]["chain"].as_str();
+    assert_eq!(said, Some("changed while no server ran"), "{starts:?}");
+    // Nor does a second restart hide it.
+    daemon.kill_server();
+    let verdict = daemon.client().ok("audit.verify", &Value::Null);
+    assert!(!verdict["first_bad"].is_null(), "{verdict}");
+}
+
 #[test]
 fn records_outlive_a_kill() {
     let mut daemon = TestDaemon::start();

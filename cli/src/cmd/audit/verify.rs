@@ -73,7 +73,9 @@ pub(super) async fn verify(
 }
 
 fn exit_code(verdict: &AuditVerdict, report: Option<&Report>) -> ExitCode {
-    let has_bad = verdict.first_bad.is_some() || report.is_some_and(|report| report.bad_count > 0);
+    let has_bad = verdict.first_bad.is_some()
+        || verdict.database_fault.is_some()
+        || report.is_some_and(|report| report.bad_count > 0);
     if has_bad {
         ExitCode::FAILED
     } else if report.is_some_and(|report| report.compared == 0) {
@@ -84,13 +86,17 @@ fn exit_code(verdict: &AuditVerdict, report: Option<&Report>) -> ExitCode {
 }
 
 fn chain_line(verdict: &AuditVerdict) -> String {
-    match &verdict.first_bad {
+    let chain = match &verdict.first_bad {
         None => format!(
             "{} records, none changed or missing; the last one's hash is {}\n",
             verdict.checked,
             (verdict.head.as_deref()).map_or_else(|| "-".to_owned(), escaped)
         ),
         Some(bad) => format!("record {} is bad: {}\n", bad.seq, escaped(&bad.reason)),
+    };
+    match &verdict.database_fault {
+        None => chain,
+        Some(fault) => format!("{chain}the database is not whole: {}\n", escaped(fault)),
     }
 }
 

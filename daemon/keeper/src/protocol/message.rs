@@ -18,7 +18,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_WRITABLE_IDS;
+pub const LEVEL: u32 = LEVEL_AUDIT_HEAD;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -43,6 +43,11 @@ pub const LEVEL_ORPHANS: u32 = 8;
 ///
 /// [`Sandbox::writable_ids`]: super::confinement::Sandbox::writable_ids
 pub const LEVEL_WRITABLE_IDS: u32 = 9;
+/// From this level on: the head of the audit chain ([`ToKeeper::SetAuditHead`]).
+pub const LEVEL_AUDIT_HEAD: u32 = 10;
+
+/// The longest text that says the head of the audit chain, in bytes.
+pub const MAX_AUDIT_HEAD_BYTES: usize = 128;
 
 /// The most orphans in an answer. More are counted.
 pub const MAX_LISTED_ORPHANS: usize = 64;
@@ -348,6 +353,11 @@ pub enum ToKeeper {
     },
     /// List the orphans. Answered by [`ToServer::Orphans`]. Needs a keeper at [`LEVEL_ORPHANS`].
     ListOrphans,
+    /// Keep the head of the audit chain for the next server. Needs a keeper at [`LEVEL_AUDIT_HEAD`].
+    SetAuditHead {
+        /// Number and hash, as the server writes them; at most [`MAX_AUDIT_HEAD_BYTES`].
+        head: Vec<u8>,
+    },
     /// This server serves.
     Ready,
     /// This server is alive: the answer to a ping.
@@ -376,6 +386,12 @@ pub enum ToServer {
         notes: Vec<u8>,
         /// Which descriptors travel with it.
         stdio: Stdio,
+    },
+    /// The head of the audit chain that the server before has set. Sent before the end of the inventory,
+    /// if there is one.
+    AuditHead {
+        /// Number and hash, as that server wrote them.
+        head: Vec<u8>,
     },
     /// The inventory is complete.
     InventoryEnd,

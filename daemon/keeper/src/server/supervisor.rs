@@ -186,7 +186,12 @@ impl Supervisor {
     ///
     /// A server that knows no pipes is not sent a terminal on pipes, which it would take for a PTY.
     /// Such a terminal waits, its pipes full, for a server that knows them.
-    pub(crate) fn introduce(&mut self, server_level: u32, inventory: &Inventory) -> bool {
+    pub(crate) fn introduce(
+        &mut self,
+        server_level: u32,
+        inventory: &Inventory,
+        audit_head: Option<&[u8]>,
+    ) -> bool {
         let Server::Up(running) = &mut self.server else {
             return false;
         };
@@ -200,6 +205,10 @@ impl Supervisor {
             if terminal.is_visible() && is_understood {
                 running.send(|link| link.queue_inventory(id.clone()));
             }
+        }
+        // An older server ignores what it does not know.
+        if let Some(head) = audit_head.map(<[u8]>::to_vec) {
+            running.answer(0, &ToServer::AuditHead { head });
         }
         running.answer(0, &ToServer::InventoryEnd);
         true

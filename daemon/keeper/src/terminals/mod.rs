@@ -106,7 +106,10 @@ impl Terminals {
                 Ok(())
             }),
             ToKeeper::ListOrphans => return Some(ToServer::Orphans(self.orphans(server))),
-            ToKeeper::Hello { .. } | ToKeeper::Ready | ToKeeper::Pong => return None,
+            ToKeeper::Hello { .. }
+            | ToKeeper::SetAuditHead { .. }
+            | ToKeeper::Ready
+            | ToKeeper::Pong => return None,
         };
         self.sweep();
         Some(match done {

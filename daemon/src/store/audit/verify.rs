@@ -13,17 +13,17 @@ use super::head::Head;
 /// The record that says which records retention dropped.
 const PRUNED: &str = AuditAction::AuditPruned.as_str();
 
-/// Checks the chain from its anchor to its end. `written` is the head that this process read when it
-/// opened the database, or wrote last: it shows records that were cut off the end, and a chain that was
-/// computed anew. What was done before this process leaves no trace in the database.
+/// Checks the chain from its anchor to its end. `written` are heads that are known to have been written:
+/// the last one of the server before, and the one that this process read when it opened the database, or
+/// wrote last. They show records that were cut off the end, and a chain that was computed anew.
 ///
 /// `connection` reads one snapshot: records written meanwhile are not seen.
 pub(crate) async fn verify(
     connection: &mut SqliteConnection,
-    written: &Head,
+    written: Vec<Head>,
 ) -> Result<AuditVerdict, sqlx::Error> {
     let anchor = chain::anchor(&mut *connection).await?;
-    let mut checker = Checker::new(anchor.clone(), written.clone());
+    let mut checker = Checker::new(anchor.clone(), written);
     let mut rows = sqlx::query(concat!(
         "SELECT ",
         audit_columns!(),
@@ -72,15 +72,15 @@ enum Fault {
 #[derive(Debug)]
 struct Checker {
     last: Head,
-    /// The head that this process wrote last.
-    written: Head,
+    /// Heads that were written.
+    written: Vec<Head>,
     checked: u64,
     /// The last record that retention dropped, by its newest `audit.pruned` record: number and hash.
     pruned: Option<(i64, String)>,
 }
 
 impl Checker {
-    fn new(anchor: Head, written: Head) -> Self {
+    fn new(anchor: Head, written: Vec<Head>) -> Self {
         Self {
             last: anchor,
             written,
@@ -103,7 +103,8 @@ impl Checker {
         if row.hash != row.computed_hash() {
             return Err(Fault::WrongHash);
         }
-        if row.seq == self.written.seq && row.hash != self.written.hash {
+        let is_other = |head: &Head| row.seq == head.seq && row.hash != head.hash;
+        if self.written.iter().any(is_other) {
             return Err(Fault::Rewritten);
         }
         if row.action == PRUNED {
@@ -126,19 +127,22 @@ impl Checker {
             return self.broken(anchor.seq + 1, &Fault::BeginningGone(anchor.seq));
         }
         // The snapshot is younger than `written`, so it may hold more, and never less.
-        let written = self.written.seq;
+        let written = self.written.iter().map(|head| head.seq).max();
+        let written = written.unwrap_or_default();
         if self.last.seq < written {
             let first_missing = self.last.seq + 1;
             return self.broken(first_missing, &Fault::EndGone(written));
         }
         // Retention has dropped the newest record too: the anchor is the head.
-        if anchor.seq == written && anchor.hash != self.written.hash {
+        let is_other = |head: &Head| anchor.seq == head.seq && anchor.hash != head.hash;
+        if self.written.iter().any(is_other) {
             return self.broken(anchor.seq, &Fault::Rewritten);
         }
         AuditVerdict {
             checked: self.checked,
             first_bad: None,
             head: Some(self.last.hash),
+            database_fault: None,
         }
     }
 
@@ -148,6 +152,7 @@ impl Checker {
             checked: self.checked,
             first_bad: Some(BadRecord { seq, reason }),
             head: Some(self.last.hash),
+            database_fault: None,
         }
     }
 }

@@ -23,6 +23,11 @@ const MIGRATIONS: [(&str, &str); 8] = [
     ("gaps", migration!("0008_gaps.sql")),
 ];
 
+/// The statements of each migration, oldest first.
+pub(super) fn statements() -> impl Iterator<Item = &'static str> {
+    MIGRATIONS.iter().map(|(_, sql)| *sql)
+}
+
 pub(super) fn migrator() -> Migrator {
     let migrations = (1..=SCHEMA_VERSION)
         .zip(MIGRATIONS)

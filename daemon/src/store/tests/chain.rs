@@ -36,6 +36,84 @@ async fn a_whole_chain_verifies_and_its_head_is_its_last_hash() {
     assert_eq!(verdict.head.as_ref(), Some(&page.records[0].hash));
 }
 
+/// An index without some rows hides them from a listing, and leaves the chain whole.
+#[tokio::test]
+async fn rows_hidden_by_the_schema_are_found() {
+    let index = "CREATE INDEX audit_terminal ON audit (terminal, seq) WHERE terminal IS NOT NULL";
+    let rewrite = |sql: &str, version: i64| {
+        format!(
+            "PRAGMA writable_schema = ON; \
+             UPDATE sqlite_schema SET sql = '{sql}' WHERE name = 'audit_terminal'; \
+             PRAGMA schema_version = {version};"
+        )
+    };
+    let place = chain_of(6).await;
+    let version = place.number("PRAGMA schema_version").await;
+    place
+        .execute(&rewrite(&format!("{index} AND seq <> 3"), version + 1))
+        .await;
+    place.execute("REINDEX audit_terminal").await;
+    let found = place.open().await.verify_audit().await.unwrap();
+    let fault = found.database_fault.unwrap();
+    assert_eq!(fault, "the index audit_terminal is not termd's");
+    place.execute(&rewrite(index, version + 2)).await;
+    let found = place.open().await.verify_audit().await.unwrap();
+    let fault = found.database_fault.unwrap();
+    assert!(fault.contains("audit_terminal"), "{fault}");
+    assert_eq!(found.first_bad, None);
+    place.execute("REINDEX audit_terminal").await;
+    let found = place.open().await.verify_audit().await.unwrap();
+    assert_eq!(found.database_fault, None);
+}
+
+#[tokio::test]
+async fn a_schema_that_is_not_termds_is_found() {
+    for (sql, fault) in [
+        ("CREATE VIEW x AS SELECT 1", "the view x is not termd's"),
+        ("DROP INDEX audit_time", "the index audit_time is missing"),
+        (
+            "DROP TRIGGER audit_is_never_changed",
+            "the trigger audit_is_never_changed is missing",
+        ),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON audit BEGIN DELETE FROM commands; END",
+            "the trigger t is not termd's",
+        ),
+    ] {
+        let place = chain_of(2).await;
+        place.execute(sql).await;
+        let verdict = place.open().await.verify_audit().await.unwrap();
+        assert_eq!(verdict.database_fault.as_deref(), Some(fault));
+    }
+}
+
+/// The next server is given the head that the one before wrote last.
+#[tokio::test]
+async fn a_chain_computed_anew_does_not_have_the_earlier_head() {
+    let place = chain_of(6).await;
+    let store = place.open().await;
+    let head = store.watch_audit().newest();
+    store.close().await.unwrap();
+    let store = place.open().await.with_earlier_head(Some(head.clone()));
+    assert!(store.has_earlier_head().await.unwrap());
+    store.audit(entry("terminal.create", 7)).await.unwrap();
+    assert_eq!(store.verify_audit().await.unwrap().first_bad, None);
+    store.close().await.unwrap();
+    let other = chain_of(5).await;
+    let store = other.open().await;
+    store.audit(entry("terminal.create", 99)).await.unwrap();
+    store.audit(entry("terminal.create", 100)).await.unwrap();
+    store.close().await.unwrap();
+    let store = other.open().await.with_earlier_head(Some(head.clone()));
+    assert!(!store.has_earlier_head().await.unwrap());
+    let bad = store.verify_audit().await.unwrap().first_bad.unwrap();
+    assert_eq!(bad.seq, 6, "{}", bad.reason);
+    store.close().await.unwrap();
+    let shorter = chain_of(4).await.open().await.with_earlier_head(Some(head));
+    let bad = shorter.verify_audit().await.unwrap().first_bad.unwrap();
+    assert_eq!(bad.seq, 5, "{}", bad.reason);
+}
+
 #[tokio::test]
 async fn an_empty_chain_verifies() {
     let verdict = Place::new().open().await.verify_audit().await.unwrap();

@@ -31,6 +31,7 @@ mod to_keeper {
     pub(super) const FORGET: u16 = 9;
     pub(super) const RELEASE_EXEC: u16 = 10;
     pub(super) const LIST_ORPHANS: u16 = 11;
+    pub(super) const SET_AUDIT_HEAD: u16 = 12;
 }
 
 /// Kinds from keeper to server. Numbers are never reused.
@@ -49,6 +50,7 @@ mod to_server {
     pub(super) const PAUSED: u16 = 112;
     pub(super) const BUILDER_FAILED: u16 = 113;
     pub(super) const ORPHANS: u16 = 114;
+    pub(super) const AUDIT_HEAD: u16 = 115;
 }
 
 impl ToKeeper {
@@ -109,6 +111,10 @@ impl ToKeeper {
                 to_keeper::RELEASE_EXEC
             }
             Self::ListOrphans => to_keeper::LIST_ORPHANS,
+            Self::SetAuditHead { head } => {
+                out.bytes(head);
+                to_keeper::SET_AUDIT_HEAD
+            }
             Self::Ready => to_keeper::READY,
             Self::Pong => to_keeper::PONG,
         };
@@ -159,6 +165,9 @@ impl ToKeeper {
                 release: input.exec_release()?,
             },
             to_keeper::LIST_ORPHANS => Self::ListOrphans,
+            to_keeper::SET_AUDIT_HEAD => Self::SetAuditHead {
+                head: input.bytes()?,
+            },
             to_keeper::READY => Self::Ready,
             to_keeper::PONG => Self::Pong,
             _ => return Ok(None),
@@ -190,6 +199,10 @@ impl ToServer {
                 out.stdio(*stdio);
                 out.status_extension(*status);
                 to_server::INVENTORY
+            }
+            Self::AuditHead { head } => {
+                out.bytes(head);
+                to_server::AUDIT_HEAD
             }
             Self::InventoryEnd => to_server::INVENTORY_END,
             Self::Done => to_server::DONE,
@@ -248,6 +261,9 @@ impl ToServer {
                     status: input.status_extension(status)?,
                 }
             }
+            to_server::AUDIT_HEAD => Self::AuditHead {
+                head: input.bytes()?,
+            },
             to_server::INVENTORY_END => Self::InventoryEnd,
             to_server::DONE => Self::Done,
             to_server::SPAWNED => Self::Spawned {

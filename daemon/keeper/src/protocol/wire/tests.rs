@@ -128,6 +128,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
         ToKeeper::ReleaseFds { id: id() },
         ToKeeper::Forget { id: id() },
         ToKeeper::ListOrphans,
+        ToKeeper::SetAuditHead { head: vec![7; 70] },
         ToKeeper::Ready,
         ToKeeper::Pong,
     ]
@@ -159,6 +160,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             notes: vec![0; 9],
             stdio: Stdio::Pipes,
         },
+        ToServer::AuditHead { head: vec![7; 70] },
         ToServer::InventoryEnd,
         ToServer::Done,
         ToServer::Spawned {
