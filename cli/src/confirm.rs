@@ -1,6 +1,7 @@
 //! Asks the person at the tty when the gate wants a confirmation. Without a tty the daemon's refusal
 //! stands.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 
@@ -289,7 +290,8 @@ fn reply(line: &str, offer: Offer) -> Option<Reply> {
 fn own_question(info: &ApprovalInfo) -> String {
     let mut text = format!("{}\n\n    {}\n", reason(info), escaped(&info.command));
     if let (Offer::Once, Some(why)) = (Offer::of(info), &info.only_once) {
-        text.push_str(&format!("\nNot for always: {}.", escaped(why)));
+        // Writing to a string does not fail.
+        let _ = write!(text, "\nNot for always: {}.", escaped(why));
     }
     text
 }
