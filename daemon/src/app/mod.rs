@@ -87,9 +87,8 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         audit_head,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let redactor = in_force.file.config.redactor()?;
     let key = redaction_key(&paths.state_dir)?;
-    let redactor = redactor.with_key(key);
+    let redactor = in_force.file.config.redactor()?.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
     let store = store.with_earlier_head(audit_head);
     let has_earlier_head = store.has_earlier_head().await?;
