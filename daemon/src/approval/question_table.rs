@@ -417,7 +417,11 @@ fn later(ms: i64, time: Duration) -> i64 {
 
 fn shown(command: &str) -> String {
     let end = command.floor_char_boundary(MAX_SHOWN_BYTES);
-    command.get(..end).unwrap_or_default().to_owned()
+    let head = command.get(..end).unwrap_or_default();
+    match command.len() - end {
+        0 => head.to_owned(),
+        more => format!("{head}… ({more} bytes more)"),
+    }
 }
 
 #[cfg(test)]
