@@ -433,7 +433,7 @@ fn swapped_workspace() {
     assert!(!daemon.user_home().join("programs/bin/new").exists());
 }
 
-/// How many commands start while their workspace is swapped. The attack succeeded within 20.
+/// How many commands start while their workspace is swapped.
 const SWAPPED_STARTS: usize = 150;
 
 /// What the index names is entered by `git status`.
