@@ -5,6 +5,7 @@
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 
 pub(crate) mod calls;
+mod harmless;
 mod hidden;
 mod remote;
 pub(crate) mod tokens;
@@ -18,6 +19,7 @@ use crate::program::table::ProgramTable;
 use crate::shell::place::Place;
 use crate::word_list::is_listed;
 use calls::{Call, calls};
+pub(crate) use harmless::is_harmless;
 use tokens::{Token, tokens};
 
 /// Calls that give a text or a list of texts to the system to run, by the last part of their name.
@@ -26,11 +28,12 @@ const RUNNERS: &str = "
     run call check_call check_output getoutput getstatusoutput shell_exec passthru proc_open qx capture2 capture3
     capture2e execl execle execlp execv execve execvp execvpe spawnl spawnv posix_spawn os_system sh backtick
     create_subprocess_shell create_subprocess_exec io_popen Open3 command Command shell zx execaCommand
-    execCommand startProcess";
+    execCommand startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
 /// Calls that remove whole trees.
 const TREE_REMOVERS: &str = "
     rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
-    rmdir_r remove_dir_all remove_entry";
+    rmdir_r remove_dir_all remove_entry deleteDir deleteRecursively removeDirectoryRecursive removePathForcibly
+    delete_tree removeDir deleteDirectory";
 /// Calls that remove a tree where an option says so.
 const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
 /// Calls that remove a file.
@@ -43,7 +46,16 @@ const WRITERS: &str = "
 const KILLERS: &str = "kill killpg";
 
 /// What opens a connection.
-const CONNECTIONS: [&str; 11] = [
+const CONNECTIONS: [&str; 20] = [
+    "sockaddr_in(",
+    "net.createConnection",
+    "gen_tcp.connect",
+    ":gen_tcp.connect",
+    "socketConnection(",
+    "Net.Sockets.TCPClient",
+    "Bun.connect(",
+    "newSocket(",
+    "net.Dial(",
     "socket.socket(",
     "create_connection(",
     "TCPSocket",
@@ -58,7 +70,12 @@ const CONNECTIONS: [&str; 11] = [
 ];
 
 /// What starts a program.
-const STARTS: [&str; 9] = [
+const STARTS: [&str; 14] = [
+    "exec\"",
+    "exec'",
+    "execv(",
+    "pty.spawn",
+    "getRuntime()",
     "subprocess",
     "popen",
     "Popen",
@@ -71,7 +88,11 @@ const STARTS: [&str; 9] = [
 ];
 
 /// What fetches.
-const FETCHES: [&str; 11] = [
+const FETCHES: [&str; 15] = [
+    "httpx.get(",
+    "axios.get(",
+    "requests.request(",
+    "curl_exec(",
     "urlopen(",
     "requests.get(",
     "fetch(",
@@ -95,6 +116,72 @@ const EVALUATES: [&str; 8] = [
     "Function(",
     "loads(",
     "instance_eval",
+];
+
+/// What runs code or installs packages of an address.
+const RUNS_ADDRESSES: [&str; 17] = [
+    "source(\"http",
+    "source('http",
+    "install_github(",
+    "install_gitlab(",
+    "Pkg.add(url",
+    "PackageSpec(url",
+    "evalURI.open(",
+    "evalURI.parse(",
+    "io.popen(\"curl",
+    "io.popen('curl",
+    "import('http",
+    "import(\"http",
+    "include('http",
+    "include(\"http",
+    "require('http:",
+    "iex(iwr",
+    "iex(irm",
+];
+/// What empties a file whatever it is called.
+const EMPTIED_FILES: [&str; 7] = [
+    "'w').close()",
+    "\"w\").close()",
+    ".truncate(0)",
+    "file.truncate(",
+    "truncateSync(",
+    "filedelete-force",
+    "rm_rf!(",
+];
+/// Calls that write the last of their texts to a file.
+const TEXT_WRITERS: [&str; 9] = [
+    "write_text(",
+    "write_bytes(",
+    "writeFile(",
+    "writeFileSync(",
+    "File.write(",
+    "IO.write(",
+    "file_put_contents(",
+    "Bun.write(",
+    "writeTextFile(",
+];
+/// Beginnings of the names of `PowerShell`'s commands that remove, stop or run what is not seen.
+const CMDLETS: [&str; 20] = [
+    "remove-item",
+    "remove-computer",
+    "remove-localuser",
+    "remove-vm",
+    "remove-ad",
+    "remove-az",
+    "clear-content",
+    "clear-disk",
+    "clear-recyclebin",
+    "clear-eventlog",
+    "format-volume",
+    "stop-computer",
+    "restart-computer",
+    "stop-service",
+    "stop-process",
+    "invoke-expression",
+    "set-executionpolicy",
+    "disable-netfirewall",
+    "set-mppreference",
+    "uninstall-",
 ];
 
 /// What decodes a text.
@@ -169,6 +256,18 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
     {
         return Some("it runs what it fetches, unseen".to_owned());
     }
+    if RUNS_ADDRESSES.iter().any(|call| tight.contains(call)) {
+        return Some("it runs what it fetches, unseen".to_owned());
+    }
+    if EMPTIED_FILES.iter().any(|call| tight.contains(call)) || empties_by_text(&tight) {
+        return Some("it empties files".to_owned());
+    }
+    if CMDLETS.iter().any(|verb| {
+        let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '-'));
+        words.any(|word| word.to_ascii_lowercase().starts_with(verb))
+    }) {
+        return Some("it removes or stops something".to_owned());
+    }
     if DECODES.iter().any(|call| tight.contains(call))
         && ["exec(", "eval(", "system(", "Function("]
             .iter()
@@ -188,6 +287,17 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
         return Some("it gives a shell what it prints".to_owned());
     }
     redirected.or_else(|| of_calls(files, &calls(code), &tight))
+}
+
+/// Whether a call writes an empty text: `write_text('')`.
+fn empties_by_text(tight: &str) -> bool {
+    TEXT_WRITERS.iter().any(|call| {
+        let mut behind = tight.split(call).skip(1);
+        behind.any(|rest| {
+            let arguments = rest.split(')').next().unwrap_or_default();
+            arguments.ends_with("''") || arguments.ends_with("\"\"")
+        })
+    })
 }
 
 /// Whether two tokens give a shell what code prints: `print | "sh"`, `open(F, "|sh")`.
@@ -260,6 +370,7 @@ fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
     let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
     if loads
+        || call.path == "delete.directory"
         || is_listed(&call.name, TREE_REMOVERS)
         || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
     {
@@ -346,6 +457,27 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
                 lines.push(line.clone());
             }
             _ => {}
+        }
+    }
+    // Tcl's `exec rm x`, m4's `syscmd(rm x)`, Groovy's `"rm x".execute()`.
+    for part in code.split(['\n', ';', '[', '{']) {
+        let line = part.trim().strip_prefix("exec ").unwrap_or_default();
+        if line.starts_with(|c: char| c.is_alphabetic() || c == '/') {
+            lines.push(line.trim_end_matches([']', '}']).to_owned());
+        }
+    }
+    for part in code.split("syscmd(").skip(1) {
+        let end = part.rfind(')').unwrap_or(part.len());
+        lines.extend(
+            part.get(..end)
+                .map(|line| line.trim_matches(['`', '\'']).to_owned()),
+        );
+    }
+    for window in tokens(code).windows(3) {
+        if let [Token::Text(line), Token::Sign('.'), Token::Word(name)] = window
+            && name == "execute"
+        {
+            lines.push(line.clone());
         }
     }
     for call in calls(code) {

@@ -8,6 +8,9 @@ const NO_VALUES: Valued<'_> = Valued::These("");
 
 pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
+        "rm" if args.iter().any(|word| word.text == "{}") => {
+            Some("`rm` removes all that another command finds".to_owned())
+        }
         "rm" => rm(&options(args, NO_VALUES, Order::Permuted)),
         "chmod" => chmod(args),
         "truncate" => truncate(&options(
@@ -80,6 +83,11 @@ pub(crate) fn is_data(name: &str) -> bool {
         ".db", ".sqlite", ".sqlite3", ".sql", ".dump", ".bak", ".key", ".pem", ".kdbx", ".rdb",
         ".tfstate", ".mdb", ".parquet", ".gpg", ".p12",
     ];
+    let packed = [".gz", ".xz", ".zst", ".bz2"];
+    let name = packed
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .unwrap_or(name);
     suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 

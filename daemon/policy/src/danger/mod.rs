@@ -18,7 +18,7 @@ use crate::program::table::call::Call;
 use crate::program::table::form::{Form, Slot};
 use crate::program::table::row::{Harmless, Weight};
 use crate::shell::place::Place;
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 use writes::Files;
 
@@ -69,7 +69,7 @@ pub(crate) fn of_command(
     program: &str,
     args: &[Word],
 ) -> Option<Danger> {
-    let row = table.row(program)?;
+    let row = table.row_or_common(program)?;
     let mut call = Call::new(row, args);
     if call.asks_for_help() || call.first(&row.safe).is_some() {
         return None;
@@ -195,7 +195,23 @@ pub(crate) fn is_harmless(table: &ProgramTable, program: &str, args: &[Word]) ->
         Harmless::All(harmless) => *harmless,
         Harmless::Forms(forms) => call.first(forms).is_some(),
     };
-    listed || call.asks_for_help()
+    listed || call.first(&row.safe).is_some() || call.asks_for_help()
+}
+
+/// A command with the words that tell what it does: its options and its first operand.
+pub(crate) fn beginning(program: &str, args: &[Word]) -> String {
+    let mut said = program.to_owned();
+    for word in args.iter().take(3) {
+        if word.text.contains([UNKNOWN, '\n']) || word.text.len() > 40 {
+            break;
+        }
+        said.push(' ');
+        said.push_str(&word.text);
+        if !word.text.starts_with('-') {
+            break;
+        }
+    }
+    said
 }
 
 /// Why a script of System V's init is dangerous, by its path.

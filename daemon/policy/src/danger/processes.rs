@@ -8,8 +8,23 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         "pkill" | "killall" | "killall5" | "skill" => {
             sends_kill(args).then(|| format!("`{program} -9` kills processes that cannot clean up"))
         }
+        "docker" | "podman" | "nerdctl" => containers(program, args),
         _ => None,
     }
+}
+
+/// `docker stop $(docker ps -q)` ends all that runs.
+fn containers(program: &str, args: &[Word]) -> Option<String> {
+    let (verb, rest) = args.split_first()?;
+    let ends = ["stop", "restart", "pause", "rm", "kill"].contains(&&*verb.text);
+    let lists = |word: &Word| {
+        let raw = word.raw.trim_start_matches('"');
+        (raw.starts_with("$(") || raw.starts_with('`')) && raw.contains(" ps")
+    };
+    (ends && rest.iter().any(lists)).then(|| {
+        let verb = &verb.text;
+        format!("`{program} {verb}` ends all that another command lists")
+    })
 }
 
 fn kill(args: &[Word]) -> Option<String> {

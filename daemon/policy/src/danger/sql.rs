@@ -91,7 +91,7 @@ fn of_redis(line: &str) -> Option<String> {
     let second = words.next().unwrap_or_default();
     let third = words.next().unwrap_or_default();
     match (first.as_str(), second.as_str()) {
-        ("FLUSHALL" | "FLUSHDB", _) => Some(format!("{first} empties the database")),
+        ("FLUSHALL" | "FLUSHDB" | "FLUSH_ALL", _) => Some(format!("{first} empties the database")),
         ("CONFIG", "SET") if is_listed(&third, "DIR DBFILENAME") => {
             Some("CONFIG SET makes the server write to another file".to_owned())
         }

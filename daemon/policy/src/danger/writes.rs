@@ -1,5 +1,6 @@
 //! Files that are harmed by a write: devices, files of the system, and those that are obeyed later.
 
+use super::files::is_data;
 use crate::glob::{self, Case};
 use crate::path::normalized;
 use crate::program::table::FilePatterns;
@@ -69,6 +70,7 @@ fn write_to(files: &FilePatterns, path: &str, appends: bool, is_named: bool) -> 
 
 /// Why it is dangerous to remove a file.
 pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
+    let is_elsewhere = path.starts_with('/') && !path.starts_with("/tmp/");
     files.first(path, |path, _| {
         let path = normal(path);
         if is_root(&path) || is_system_path(&path) {
@@ -76,15 +78,20 @@ pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
         }
         let own = from_home(&path);
         let files = files.patterns;
-        (is_one_of(&files.settings, &own) || is_one_of(&files.credentials, &own))
-            .then(|| "it removes settings or a key".to_owned())
+        if is_one_of(&files.settings, &own) || is_one_of(&files.credentials, &own) {
+            return Some("it removes settings or a key".to_owned());
+        }
+        (is_elsewhere && is_data(&path)).then(|| "it removes data of elsewhere".to_owned())
     })
 }
 
 /// Why it is dangerous to send a file somewhere.
 pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
-    is_credential(files, path).then(|| format!("it sends {path}, which holds secrets"))
+    if is_credential(files, path) {
+        return Some(format!("it sends {path}, which holds secrets"));
+    }
+    is_data(path).then(|| format!("it sends {path}, which holds data"))
 }
 
 /// Whether a file holds secrets, by its name.

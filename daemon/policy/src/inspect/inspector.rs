@@ -14,6 +14,7 @@ use super::command_sink::CommandSink;
 use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
+use super::harmless_code::runs_harmless_code;
 use super::inspection::Inspection;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
@@ -110,7 +111,7 @@ impl CommandSink for Inspector {
             .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
             .or_else(|| danger::of_command(&programs, &place, &program, args))
             .or_else(|| self.danger_of_fetched(&name.text, &program, args))
-            .or_else(|| self.unlisted(&program, args));
+            .or_else(|| self.unlisted(&program, args, stdin));
         let is_dangerous = danger
             .as_ref()
             .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
@@ -392,12 +393,17 @@ impl Inspector {
     }
 
     /// Why a command is unknown that is in no table, where such commands are asked about.
-    fn unlisted(&self, program: &str, args: &[Word]) -> Option<Danger> {
+    fn unlisted(&self, program: &str, args: &[Word], stdin: &Stdin) -> Option<Danger> {
+        // What a function of the text does is judged by its body.
+        if !self.inspection.asks_unlisted || self.inspection.state.function(program).is_some() {
+            return None;
+        }
         let programs = &self.inspection.programs;
-        let asks = self.inspection.asks_unlisted && !danger::is_harmless(programs, program, args);
-        asks.then(|| Danger {
+        let is_harmless = danger::is_harmless(programs, program, args)
+            || runs_harmless_code(programs, program, args, stdin.text());
+        (!is_harmless).then(|| Danger {
             verdict: Verdict::Unknown,
-            ..format!("`{program}` is not listed as harmless with these words").into()
+            ..unlisted_reason(programs, program, args).into()
         })
     }
 
@@ -482,6 +488,11 @@ impl Inspector {
         let span_of = |at: usize| args.get(at).map_or(span, |word| word.span);
         match inner {
             InnerCommand::Argv(words) => self.command(&words, stdin, depth),
+            InnerCommand::Options(words) => {
+                let asks = std::mem::take(&mut self.inspection.asks_unlisted);
+                self.command(&words, stdin, depth);
+                self.inspection.asks_unlisted = asks;
+            }
             InnerCommand::Fed { words, placeholder } => {
                 for words in fed(words, placeholder.as_deref(), stdin, span) {
                     self.command(&words, &Stdin::Given, depth);
@@ -555,6 +566,12 @@ impl Inspector {
             let text = self.held_by(word, stdin);
             self.run_text(program, &text, &word.raw, span, depth);
         }
+        // Services of stores are spoken to in lines.
+        if let (true, Stdin::Literal(text)) = (is_line_client(program), stdin)
+            && let Some(reason) = sql::danger(SqlClient::Redis, text)
+        {
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
         if runs_stdin(program, args) {
             self.run_text(program, stdin, "", span, depth);
         }
@@ -621,6 +638,22 @@ impl Inspector {
             (_, Stdin::Computed) => self.inspection.note(Verdict::Unknown, COMPUTED, span),
         }
     }
+}
+
+/// Why a command is not harmless that nothing is known against.
+fn unlisted_reason(programs: &ProgramTable, program: &str, args: &[Word]) -> String {
+    match programs.row(program) {
+        Some(_) => format!(
+            "`{}` is not known to do no harm",
+            danger::beginning(program, args)
+        ),
+        None => format!("nothing is known of `{program}`"),
+    }
+}
+
+/// Whether a program sends lines to a service as they are.
+fn is_line_client(program: &str) -> bool {
+    matches!(program, "nc" | "ncat" | "netcat" | "telnet" | "socat")
 }
 
 /// The words that name a descriptor which a program runs, and whether other such words may.

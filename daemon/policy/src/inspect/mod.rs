@@ -11,6 +11,7 @@ mod fetched;
 pub(crate) mod finding;
 mod flow;
 pub(crate) mod gate;
+mod harmless_code;
 pub(crate) mod inspection;
 mod inspector;
 mod redirect;

@@ -163,7 +163,6 @@ fn a_day_of_work() {
             "kubectl apply -f x.yml",
             "kubectl logs -f x",
             "terraform plan",
-            "terraform apply",
             "systemctl restart x",
             "systemctl start x",
             "systemctl daemon-reload",

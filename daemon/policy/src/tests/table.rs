@@ -92,6 +92,14 @@ fn a_wrong_row_is_refused_with_its_line() {
             "[programs.x]\ntakes = 'shell'",
             "1: `takes` of x: only a row that termd comes with has it",
         ),
+        (
+            "[programs.x]\n\nwrites = ['-o']",
+            "3: the form does not say which word is the file",
+        ),
+        (
+            "[programs.x]\nstarts = ['hook -- COMAND']",
+            "2: the form does not say what is started",
+        ),
         ("unlisted = 'deny'", "1: unknown variant `deny`"),
     ];
     for (toml, problem) in table {
@@ -129,6 +137,42 @@ fn what_is_unlisted_is_asked_about_where_a_policy_says_so() {
             ("echo x > y", Allow),
             ("echo x > /dev/null", Allow),
         ],
+    );
+    effects(
+        &policy,
+        &[
+            ("bun install", Allow),
+            ("NODE_OPTIONS=--max-old-space-size=4096 npm test", Allow),
+            ("say() { echo \"$1\"; }; say x", Allow),
+            ("git switch main && git checkout -b x", Allow),
+            ("git -c core.pager=cat log", Allow),
+            ("git clean -n && git restore --staged x", Allow),
+            ("openssl rand -hex 8", Allow),
+            ("redis-cli get x", Allow),
+            ("redis-cli set x y", Confirm),
+            ("cargo update && zig build test", Allow),
+            ("mv src/a.ts src/b.ts", Allow),
+            ("mv src/a.ts ../b.ts", Confirm),
+            ("mv \"$x\" y", Confirm),
+            ("cp -r src /tmp/x", Allow),
+            ("cp -r src /tmp/../home", Confirm),
+            ("python -c 'print(1)'", Allow),
+            ("python -c 'frob(1)'", Confirm),
+            ("docker compose up -d && docker compose down", Allow),
+        ],
+    );
+    let safe = rules("unlisted = 'ask'\n[programs.frob]\nsafe = ['fetch']").unwrap();
+    effects(&safe, &[("frob fetch", Allow), ("frob send", Confirm)]);
+    let reason = |line| {
+        decide(&policy, line, Front::Mcp, &[])
+            .judgement
+            .reason
+            .unwrap()
+    };
+    assert_eq!(reason("frob x"), "nothing is known of `frob`");
+    assert_eq!(
+        reason("kubectl apply -f x"),
+        "`kubectl apply` is not known to do no harm"
     );
     let of_front = rules("[fronts.mcp]\nunlisted = 'ask'").unwrap();
     let effect = |front| decide(&of_front, "frob", front, &[]).judgement.effect;

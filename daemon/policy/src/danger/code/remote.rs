@@ -77,6 +77,35 @@ pub(super) fn of_library(call: &Call, tight: &str) -> Option<String> {
 const EMPTIERS: &str = "
     flushall flushdb flushAll flushDb drop_database dropDatabase drop_collection delete_by_query deleteByQuery drop_all
     delete_index";
+/// How code of frameworks removes all that it finds.
+const EMPTIED: [&str; 26] = [
+    ".delete_all",
+    ".destroy_all",
+    ".truncate_all",
+    "delete_all(",
+    "deleteMany({})",
+    "deleteMany()",
+    "deleteMany({where:{}})",
+    ".all().delete()",
+    ".all.delete",
+    ".all.each(&:destroy",
+    "::truncate()",
+    "->truncate()",
+    "->forceDelete()",
+    "::query()->delete()",
+    "query.delete()",
+    "drop_table",
+    "dropTable(",
+    "dropIfExists(",
+    "dropAllTables",
+    "drop_database",
+    "truncate_tables",
+    "flushall()",
+    "flushdb()",
+    "FLUSHALL",
+    "destroy({where:{}",
+    "destroy({truncate:true",
+];
 /// Calls that empty a file.
 const TRUNCATERS: &str = "truncate truncateSync ftruncate os_truncate";
 
@@ -84,6 +113,9 @@ const TRUNCATERS: &str = "truncate truncateSync ftruncate os_truncate";
 pub(super) fn of_store(call: &Call, tight: &str) -> Option<String> {
     if is_listed(&call.name, EMPTIERS) {
         return Some(format!("`{}` empties what a database holds", call.name));
+    }
+    if EMPTIED.iter().any(|part| tight.contains(part)) {
+        return Some("it removes every row or document that it finds".to_owned());
     }
     let is_file = |text: &String| text.contains('.') || text.contains('/');
     if is_listed(&call.name, TRUNCATERS) && call.texts.first().is_some_and(is_file) {

@@ -35,9 +35,12 @@ pub(crate) enum Slot {
     Variable,
     /// The arguments of a shell: this word and those behind it.
     Shell,
+    /// A file below the directory of the command, or below /tmp. Another word does not fit.
+    Inside,
 }
 
-const SLOTS: [(&str, Slot); 12] = [
+const SLOTS: [(&str, Slot); 13] = [
+    ("INSIDE", Slot::Inside),
     ("COMMAND", Slot::Command),
     ("LINE", Slot::Line),
     ("CODE", Slot::Code),
@@ -100,7 +103,8 @@ impl Pattern {
             Some(middle) => word.split_once(middle).map(|(_, rest)| rest),
             None => word.strip_prefix(self.text.as_str()),
         };
-        rest.map(|rest| Fitting::Slot(slot, rest))
+        let fits = |rest: &&str| slot != Slot::Inside || is_inside(rest);
+        rest.filter(fits).map(|rest| Fitting::Slot(slot, rest))
     }
 }
 
@@ -358,8 +362,10 @@ impl<'a> Matching<'_, 'a> {
     fn each_operand(&mut self, pattern: &Pattern) -> Option<()> {
         let options = self.options;
         for (at, word) in options.operands.iter().skip(self.next) {
-            if let Some(Fitting::Slot(slot, text)) = pattern.fits(word) {
-                self.fill(slot, *at, text, false);
+            match pattern.fits(word) {
+                Some(Fitting::Slot(slot, text)) => self.fill(slot, *at, text, false),
+                None if pattern.slot == Some(Slot::Inside) => return None,
+                Some(Fitting::Word) | None => {}
             }
         }
         (!self.found.filled.is_empty()).then_some(())
@@ -399,9 +405,80 @@ impl<'a> Matching<'_, 'a> {
     }
 }
 
+/// Whether a word names a file below the directory of a command, or below /tmp.
+fn is_inside(word: &str) -> bool {
+    let word = word.strip_prefix("/tmp/").unwrap_or(word);
+    !word.is_empty()
+        && !word.starts_with(['/', '~', '$'])
+        && !word.contains([UNKNOWN, ':'])
+        && !word.split('/').any(|part| part == "..")
+}
+
 fn option_names(text: &str) -> Vec<String> {
     let names = text.split('|').map(|name| name.trim_start_matches('-'));
     names.map(str::to_owned).collect()
+}
+
+impl Form {
+    /// Whether a part of the form stands for one of these.
+    fn has_slot(&self, fits: impl Fn(Slot) -> bool) -> bool {
+        let is = |pattern: &Pattern| pattern.slot.is_some_and(&fits);
+        self.terms.iter().any(|term| match term {
+            Term::Next(patterns) | Term::Some(patterns) | Term::Option(_, patterns) => {
+                patterns.iter().any(is)
+            }
+            Term::Each(pattern) => is(pattern),
+            Term::Last => fits(Slot::File),
+            Term::No(_) | Term::NoOption(_) | Term::Mark => false,
+        })
+    }
+}
+
+/// Reads forms that say which words are files.
+pub(super) fn file_forms<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Form>, D::Error> {
+    let forms = Vec::<FileForm>::deserialize(deserializer)?;
+    Ok(forms.into_iter().map(|FileForm(form)| form).collect())
+}
+
+/// Reads forms that say what is started.
+pub(super) fn start_forms<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Form>, D::Error> {
+    let forms = Vec::<StartForm>::deserialize(deserializer)?;
+    Ok(forms.into_iter().map(|StartForm(form)| form).collect())
+}
+
+/// A form in which a word is a file.
+struct FileForm(Form);
+
+impl<'de> Deserialize<'de> for FileForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let form = Form::deserialize(deserializer)?;
+        if form.has_slot(|slot| slot == Slot::File) {
+            return Ok(Self(form));
+        }
+        Err(de::Error::custom(
+            "the form does not say which word is the file: write FILE there, as in `-o|--output=FILE`",
+        ))
+    }
+}
+
+/// A form in which a word is started.
+struct StartForm(Form);
+
+impl<'de> Deserialize<'de> for StartForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let form = Form::deserialize(deserializer)?;
+        if form.has_slot(|slot| !matches!(slot, Slot::File | Slot::Inside)) {
+            return Ok(Self(form));
+        }
+        Err(de::Error::custom(
+            "the form does not say what is started: write one of COMMAND, LINE, PROGRAM, SHELL, CODE, SQL, REDIS, \
+             MONGO, SETTING, KEY and VARIABLE there, as in `exec -- COMMAND`",
+        ))
+    }
 }
 
 impl<'de> Deserialize<'de> for Form {

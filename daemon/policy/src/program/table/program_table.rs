@@ -11,7 +11,7 @@ use super::setting::{Setting, setting};
 use crate::glob::{self, Case};
 
 /// The files of the table.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     include_str!("../../../programs/shells.toml"),
     include_str!("../../../programs/starters.toml"),
     include_str!("../../../programs/interpreters.toml"),
@@ -25,7 +25,10 @@ const FILES: [&str; 13] = [
     include_str!("../../../programs/build.toml"),
     include_str!("../../../programs/containers.toml"),
     include_str!("../../../programs/clouds.toml"),
+    include_str!("../../../programs/other.toml"),
 ];
+/// The row of all programs without one of their own.
+const COMMON: &str = "_";
 const VARIABLES: &str = include_str!("../../../programs/variables.toml");
 
 /// Files that matter wherever they are written or sent.
@@ -154,6 +157,12 @@ impl ProgramTable {
         self.row(program).is_some_and(|row| {
             row.takes.is_some() || !row.starts.is_empty() || !row.runs.is_empty()
         })
+    }
+
+    /// The row of a program, or that of all programs without one.
+    pub(crate) fn row_or_common(&self, program: &str) -> Option<&ProgramRow> {
+        let common = || self.rows.get(*self.names.get(COMMON)?);
+        self.row(program).or_else(common)
     }
 
     /// What a variable does, if it makes programs run or load something.

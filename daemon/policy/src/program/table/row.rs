@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::form::Form;
+use super::form::{Form, file_forms, start_forms};
 use super::setting::Setting;
 use crate::program::kind::{ProgramKind, SqlClient};
 use crate::program::options::{LongOptions, Valued};
@@ -88,13 +88,20 @@ pub struct ProgramRow {
     pub(crate) help: Option<bool>,
     pub(crate) takes: Option<Takes>,
     pub(crate) prints: Option<Prints>,
+    #[serde(deserialize_with = "start_forms")]
     pub(crate) starts: Vec<Form>,
     pub(crate) settings: BTreeMap<String, Setting>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) writes: Vec<Form>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) appends: Vec<Form>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) deletes: Vec<Form>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) fetches: Vec<Form>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) runs: Vec<Form>,
+    #[serde(deserialize_with = "file_forms")]
     pub(crate) uploads: Vec<Form>,
     pub(crate) sends: Vec<Form>,
     pub(crate) reads_files: bool,
@@ -218,6 +225,11 @@ impl ProgramRow {
     pub(crate) fn max_verbs(&self) -> usize {
         let has_verbs = !self.verb_values.is_empty() || !self.verb_switches.is_empty();
         if has_verbs { 2 } else { 0 }
+    }
+
+    /// Whether a form of the row begins with this word.
+    pub(crate) fn has_verb(&self, word: &str) -> bool {
+        self.forms().any(|form| form.verbs().contains(&word))
     }
 
     /// Whether a verb has options of its own.

@@ -84,7 +84,9 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
             vec![InnerCommand::Sql { client, text, at }]
         }
         Slot::Mongo => sql(SqlClient::Mongo),
-        Slot::File | Slot::Setting | Slot::Key | Slot::Program | Slot::Variable => Vec::new(),
+        Slot::File | Slot::Inside | Slot::Setting | Slot::Key | Slot::Program | Slot::Variable => {
+            Vec::new()
+        }
     }
 }
 
@@ -183,7 +185,11 @@ fn of_value(
         }
         // The name of the file is expanded first.
         Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
-        Setting::Directories if value.split(':').any(is_open_directory) => {
+        Setting::Directories
+            if value
+                .split(':')
+                .any(|directory| is_open_directory(key, directory)) =>
+        {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
         Setting::File | Setting::Home | Setting::Directories | Setting::Off(_) => Vec::new(),
@@ -201,7 +207,7 @@ fn of_value(
                 let scope = Scope::of(&nothing);
                 words.extend(expand(raw, span, scope, &mut Choices::default()));
             }
-            vec![InnerCommand::Argv(words)]
+            vec![InnerCommand::Options(words)]
         }
         Setting::Danger(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
         Setting::Code => {
@@ -265,9 +271,15 @@ fn is_installed(program: &str) -> bool {
         || of_system.iter().any(|tree| program.starts_with(tree))
 }
 
-fn is_open_directory(directory: &str) -> bool {
+/// Whether everybody may write to a directory. `PATH` often leads to a virtual environment below one.
+fn is_open_directory(key: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
-    matches!(directory, "/tmp" | "/var/tmp" | "/dev/shm")
+    let mut open = ["/tmp", "/var/tmp", "/dev/shm"].iter();
+    open.any(|open| {
+        directory.strip_prefix(open).is_some_and(|below| {
+            below.is_empty() || below.starts_with("/.") || (below.starts_with('/') && key != "PATH")
+        })
+    })
 }
 
 /// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`.

@@ -67,7 +67,7 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
 
 /// The script of an interpreter that is a program of its own: `python manage.py flush`, `php artisan …`,
 /// `python -m twine upload`.
-pub(super) fn script(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
+pub(super) fn script(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<InnerCommand> {
     let begin = match args.iter().position(|word| word.text == "-m") {
         Some(at) => at + 1,
         None => match args.iter().position(|word| !word.text.starts_with('-')) {
@@ -85,7 +85,10 @@ pub(super) fn script(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
             .map(|(at, word)| InnerCommand::code((begin + at, &word.text)))
             .collect();
     }
-    if table.row(name).is_some() {
+    // `bun install` is a verb of the interpreter, and not install(1).
+    let first = words.first().map_or("", |word| word.text.as_str());
+    let is_verb = table.row(program).is_some_and(|row| row.has_verb(first));
+    if !is_verb && table.row(name).is_some() {
         InnerCommand::argv(words)
     } else {
         Vec::new()

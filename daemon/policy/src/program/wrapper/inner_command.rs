@@ -8,6 +8,8 @@ use crate::shell::word::{Word, joined};
 pub(crate) enum InnerCommand {
     /// A command, its words expanded.
     Argv(Vec<Word>),
+    /// Options that a variable adds to a program, behind its name. They start nothing by themselves.
+    Options(Vec<Word>),
     /// A command that also gets words which the program reads: at its end, or in place of
     /// `placeholder`.
     Fed {

@@ -49,7 +49,7 @@ pub(crate) fn inner_commands(
         _ if takes == Some(Takes::Shell) => shell_line(args),
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);
-            started.extend(script(table, args));
+            started.extend(script(table, program, args));
             started
         }
         _ => by_row::verb_program(program, args),
