@@ -30,8 +30,8 @@ const FAMILIES: [(&str, usize); 24] = [
     ("programs in everyday use", 760),
     ("fetched, sent and opened", 198),
     ("fetched, sent and opened: neighbours", 176),
-    ("what destroys, publishes and sends, by class", 715),
-    ("everyday lines across languages", 390),
+    ("what destroys, publishes and sends, by class", 714),
+    ("everyday lines across languages", 389),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

@@ -185,11 +185,7 @@ fn of_value(
         }
         // The name of the file is expanded first.
         Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
-        Setting::Directories
-            if value
-                .split(':')
-                .any(|directory| is_open_directory(key, directory)) =>
-        {
+        Setting::Directories if value.split(':').any(is_open_directory) => {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
         Setting::File | Setting::Home | Setting::Directories | Setting::Off(_) => Vec::new(),
@@ -271,14 +267,13 @@ fn is_installed(program: &str) -> bool {
         || of_system.iter().any(|tree| program.starts_with(tree))
 }
 
-/// Whether everybody may write to a directory. `PATH` often leads to a virtual environment below one.
-fn is_open_directory(key: &str, directory: &str) -> bool {
+/// Whether a directory is one that everybody may write to, or a hidden one below.
+fn is_open_directory(directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     let mut open = ["/tmp", "/var/tmp", "/dev/shm"].iter();
     open.any(|open| {
-        directory.strip_prefix(open).is_some_and(|below| {
-            below.is_empty() || below.starts_with("/.") || (below.starts_with('/') && key != "PATH")
-        })
+        let below = directory.strip_prefix(open);
+        below.is_some_and(|below| below.is_empty() || below.starts_with("/."))
     })
 }
 
