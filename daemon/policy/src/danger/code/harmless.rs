@@ -74,7 +74,8 @@ pub(crate) fn is_harmless(program: &str, code: &str) -> bool {
         "open" => call.texts.len() < 2 && !call.words.iter().any(|word| word == "mode"),
         "require" => call.texts.iter().all(|text| {
             let name = text.trim_start_matches("node:");
-            name.ends_with(".json") || is_listed(name, MODULES)
+            let is_data = name.rsplit_once('.').is_some_and(|(_, end)| end == "json");
+            is_data || is_listed(name, MODULES)
         }),
         "sh" if call.path == "`" => is_script,
         name => is_listed(name, CALLS),
