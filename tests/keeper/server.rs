@@ -63,6 +63,7 @@ async fn serve() {
         keeper,
         inventory,
         events,
+        ..
     } = connected;
     let known = inventory
         .iter()

@@ -91,13 +91,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let redactor = in_force.file.config.redactor()?.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
     let store = store.with_earlier_head(audit_head);
-    let has_earlier_head = store.has_earlier_head().await?;
-    if has_earlier_head {
-        tokio::spawn(keep_audit_head(keeper.clone(), store.watch_audit()));
-    } else {
-        // The keeper goes on holding the head that was written, for `verify` of every later server.
-        tracing::error!("the audit chain was changed while no server ran");
-    }
+    let has_earlier_head = follow_chain(&store, &keeper).await?;
     let in_force = record_change(in_force, &store).await?;
     if let Some(fault) = &in_force.fault {
         tracing::error!(fault, "config.toml is not in force, the last good one is");
@@ -174,12 +168,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         tracing::error!("the socket's task failed");
     }
     if ending == Ending::Finish {
-        services.disk.give_up_unstored();
-        let stored = tokio::time::timeout(FINISH_DEADLINE, services.all_stored()).await;
-        if stored.is_err() {
-            tracing::error!("stopped before all output was in the database");
-        }
-        services.sandboxes.remove_all().await;
+        finish(&services).await;
     }
     let terminals = services.base.registry.all();
     services.input_recorder.flush(&terminals).await;
@@ -190,6 +179,17 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+/// Stores what can be stored of the terminals, all of which have ended, and removes what was created for
+/// their sandboxes.
+async fn finish(services: &Services) {
+    services.disk.give_up_unstored();
+    let stored = tokio::time::timeout(FINISH_DEADLINE, services.all_stored()).await;
+    if stored.is_err() {
+        tracing::error!("stopped before all output was in the database");
+    }
+    services.sandboxes.remove_all().await;
 }
 
 /// Where approved.toml is, and what goes with it.
@@ -212,6 +212,18 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
     ShellFiles::install(directory)
         .inspect_err(|error| tracing::error!(%error, "no shell integration"))
         .ok()
+}
+
+/// Whether the chain goes on from the head that the keeper holds. Only then the keeper is given the
+/// next heads: of a chain that was changed it holds what was written, for `verify` of every later server.
+async fn follow_chain(store: &Store, keeper: &KeeperClient) -> Result<bool, StoreError> {
+    let goes_on = store.has_earlier_head().await?;
+    if goes_on {
+        tokio::spawn(keep_audit_head(keeper.clone(), store.watch_audit()));
+    } else {
+        tracing::error!("the audit chain was changed while no server ran");
+    }
+    Ok(goes_on)
 }
 
 /// Gives the keeper each head of the audit chain, for the next server. Ends with the store or the keeper.
