@@ -31,13 +31,9 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     }
     match program_kind(program) {
         ProgramKind::Code if has_commands(program) => true,
-        ProgramKind::Code => args.iter().all(|word| {
-            let is_prompt = ["console", "c", "shell", "shell_plus", "tinker", "repl"];
-            is_stdin(&word.text)
-                || matches!(&*word.text, "-u" | "-i" | "-B" | "-s" | "-")
-                || (matches!(program, "rails" | "manage.py" | "artisan" | "hbase")
-                    && (is_prompt.contains(&&*word.text) || word.text.starts_with('-')))
-        }),
+        ProgramKind::Code => args
+            .iter()
+            .all(|word| is_stdin(&word.text) || matches!(&*word.text, "-u" | "-i" | "-B" | "-s")),
         ProgramKind::Sql(_) => true,
         // The login shell behind `ssh HOST` reads it.
         ProgramKind::Shell => {

@@ -30,7 +30,7 @@ const FAMILIES: [(&str, usize); 24] = [
     ("programs in everyday use", 760),
     ("fetched, sent and opened", 198),
     ("fetched, sent and opened: neighbours", 176),
-    ("what destroys, publishes and sends, by class", 714),
+    ("what destroys, publishes and sends, by class", 713),
     ("everyday lines across languages", 389),
 ];
 
