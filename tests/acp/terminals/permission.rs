@@ -123,10 +123,17 @@ fn always_is_this_command_in_this_session() {
     std::fs::write(&victim, "").unwrap();
     let answer = proxy.agent.ask("terminal/create", &params);
     wait_for_removal(&mut proxy, &answer, &victim);
+    let env = json!({ "env": [{ "name": "A", "value": "1" }] });
+    let create = proxy
+        .agent
+        .request("terminal/create", &merged(&params, &env));
+    let request = question(&mut proxy);
+    proxy.client.answer(&request, &outcome("allow_once"));
+    let answer = proxy.agent.answer_to(create);
+    wait_for_removal(&mut proxy, &answer, &victim);
     for more in [
         json!({ "args": ["-f", "another"] }),
         json!({ "cwd": daemon.path("state") }),
-        json!({ "env": [{ "name": "A", "value": "1" }] }),
         json!({ "sessionId": "sess_2" }),
     ] {
         let create = proxy
