@@ -186,8 +186,8 @@ const TRACES: &[&str] = &[
 pub(super) fn directories_are_made_for_what_is_used() {
     let Some(daemon) = sandboxed("") else { return };
     outside(&daemon, "make_repository work; mkdir .codex");
-    let names = inside(&daemon, "work", "ls -A");
-    assert_eq!(names, ".codex  .git  file\r\n");
+    let names = inside(&daemon, "work", "ls -A1");
+    assert_eq!(names, ".codex\r\n.git\r\nfile\r\n");
 }
 
 /// The workspace is a directory with repositories in it.
