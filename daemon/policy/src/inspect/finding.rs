@@ -12,6 +12,8 @@ pub(crate) struct Finding {
     pub(crate) span: Span,
     /// Whether only a person can agree.
     pub(crate) needs_person: bool,
+    /// Whether the commands of what it is about are read. To a rule it is no other command then.
+    pub(crate) is_read: bool,
 }
 
 /// One command of a text.

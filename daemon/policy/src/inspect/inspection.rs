@@ -72,13 +72,26 @@ impl Inspection {
             self.note_possible(span);
             return;
         }
-        let reason = reason.into();
         self.text_findings.push(Finding {
             verdict,
-            reason,
+            reason: reason.into(),
             span,
             needs_person: false,
+            is_read: false,
         });
+    }
+
+    /// Adds a reason to doubt what is read.
+    pub(super) fn note_doubt(&mut self, reason: &str, span: Span) {
+        if !self.is_unlikely {
+            self.text_findings.push(Finding {
+                verdict: Verdict::Unknown,
+                reason: reason.to_owned(),
+                span,
+                needs_person: false,
+                is_read: true,
+            });
+        }
     }
 
     /// Adds something that is wrong with the text because it runs what is not read.

@@ -223,6 +223,7 @@ impl Inspector {
                 reason: "it sends a signal to what has started it, which may be termd".to_owned(),
                 span,
                 needs_person: true,
+                is_read: true,
             });
         }
         let mut inner = Self::default();
@@ -455,6 +456,7 @@ impl Inspector {
                 reason: danger.reason,
                 span,
                 needs_person: danger.needs_person,
+                is_read: !danger.runs_unread,
             }),
         });
     }
@@ -539,6 +541,7 @@ impl Inspector {
             InnerCommand::Unknown(reason) => {
                 self.inspection.note(Verdict::Unknown, reason, span);
             }
+            InnerCommand::Doubtful(reason) => self.inspection.note_doubt(reason, span),
             InnerCommand::Dangerous(reason) => {
                 self.inspection.note(Verdict::Dangerous, reason, span);
             }

@@ -35,7 +35,7 @@ pub(super) fn inspect_redirect(
             !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");
         let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");
         if inspection.asks_unlisted && !stays && !is_device {
-            inspection.note(Verdict::Unknown, "it writes outside of its directory", span);
+            inspection.note_doubt("it writes outside of its directory", span);
         }
         let files = Files::new(inspection.programs.files(), &inspection.state.place);
         if let Some(reason) = writes::danger(files, &word.text, appends) {

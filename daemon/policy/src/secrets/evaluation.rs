@@ -171,9 +171,11 @@ fn runs_what_it_writes(inspection: &Inspection, text: &str) -> bool {
             written.extend(command.args.iter().map(|word| file_name(&word.text)));
         }
     }
+    // The script of a shell is a command of its own name.
     inspection.commands.iter().any(|command| {
-        let script = script_of(command).map(base_name);
-        written.contains(&*command.program) || script.is_some_and(|script| written.contains(script))
+        let script = script_of(command).filter(|_| is_interpreter(&command.program));
+        written.contains(&*command.program)
+            || script.is_some_and(|script| written.contains(base_name(script)))
     })
 }
 

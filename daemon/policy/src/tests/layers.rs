@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// From the ground up. Folders of one layer do not know each other.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 9] = [
     &[
         "environment_hash",
         "fit",
@@ -13,10 +13,12 @@ const LAYERS: [&[&str]; 7] = [
         "request",
         "word_list",
     ],
-    &["pattern", "secrets", "shell"],
-    &["profile", "program"],
+    &["pattern", "shell"],
+    &["program"],
     &["danger"],
     &["inspect"],
+    &["secrets"],
+    &["profile"],
     &["rules", "typed"],
     &["policy"],
 ];

@@ -190,7 +190,6 @@ fn nothing_that_is_run_unread_passes_a_rule_that_forbids_a_program() {
         "ENV=./frob sh -i",
         "export BASH_ENV=./frob; bash -c :",
         "LD_PRELOAD=./frob.so ls",
-        "GIT_PAGER=./x git log",
         "echo LjL2ZyYg== | base64 -d | sh",
         "openssl enc -d -in x | sh",
         "openssl enc -d -aes-256-cbc -in x -k y | bash",

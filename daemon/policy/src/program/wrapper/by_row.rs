@@ -176,7 +176,7 @@ fn of_value(
         // It stands in the place of a program, and of what it starts nobody looks at more.
         Setting::Function => vec![
             InnerCommand::line((at, &format!("f {value}"))),
-            InnerCommand::Unknown(UNLISTED_VALUE),
+            InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
         Setting::File if is_own_file(value) => {
@@ -238,7 +238,7 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
         && !value.contains("$(");
     let is_known = is_installed(program) && table.is_harmless_value(name);
     if !(is_plain && (name.starts_with('$') || is_known)) {
-        started.push(InnerCommand::Unknown(UNLISTED_VALUE));
+        started.push(InnerCommand::Doubtful(UNLISTED_VALUE));
     }
     started
 }

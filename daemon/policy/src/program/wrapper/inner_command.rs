@@ -38,6 +38,8 @@ pub(crate) enum InnerCommand {
     },
     /// Something that cannot be known, with the reason.
     Unknown(&'static str),
+    /// A reason to doubt what is read.
+    Doubtful(&'static str),
     /// Something dangerous that is not a command, with the reason.
     Dangerous(String),
 }
