@@ -20,8 +20,8 @@ pub const MAX_DATA_BYTES: usize = 2 << 20;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteMode {
-    /// The file has the content, whole or not at all. A new file is private to its user; an old one
-    /// keeps its permissions.
+    /// The file has the content, whole or not at all. A new file has the permissions that the umask
+    /// leaves; an old one keeps its own.
     #[default]
     Replace,
     /// The content is added at the file's end.

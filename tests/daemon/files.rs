@@ -179,7 +179,11 @@ fn a_file_is_written_under_the_profiles_of_terminal_and_client() {
     let mut agent = daemon.client();
     let hello = json!({ "client": "agent", "front": "mcp" });
     agent.ok("daemon.hello", &hello);
-    session.client = agent;
+    let mut person = std::mem::replace(&mut session.client, agent);
+    let asked = session.write("../f", &json!({ "text": "b" })).unwrap_err();
+    asked.assert_is(-32011, "confirmation_required");
+    let answer = json!({ "id": asked.data["approval"], "decision": "approve" });
+    person.ok("approval.answer", &answer);
     let error = session.write("../f", &json!({ "text": "b" })).unwrap_err();
     error.assert_is(-32014, "file_failed");
     assert_eq!(fs::read(daemon.user_home().join("f")).unwrap(), b"a");

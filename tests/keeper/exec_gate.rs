@@ -1,5 +1,7 @@
 //! Commands that wait between fork and exec: let go, given up, and left behind by a server that died.
 
+use std::path::{Path, PathBuf};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use termd_proto::TerminalId;
@@ -166,28 +168,66 @@ fn whoever_lets_a_command_go_is_told_what_failed_before() {
     assert!(told.to_string().contains("no terminal"), "{told}");
 }
 
-/// A directory with a file as a cgroup's is: which processes the kernel puts there is tested in a
-/// machine with one (tests/systemd).
-fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
-    let keeper = TestKeeper::start();
-    for below in ["", "of/its/own"] {
-        ends_in_cgroup(&keeper, below);
+/// A cgroup of a mounted hierarchy, with one below it. It is removed at the end.
+struct Cgroup(PathBuf);
+
+impl Cgroup {
+    const BELOW: &str = "of_its_own";
+
+    /// Nothing where this user may make none.
+    fn make() -> Option<Self> {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let mut mounts = mounts.lines().map(|mount| mount.split(' '));
+        let mount = mounts.find_map(|mut mount| {
+            let place = mount.nth(1);
+            place.filter(|_| mount.next() == Some("cgroup2"))
+        });
+        let name = format!("termd-test-{}", std::process::id());
+        let cgroup = Self(Path::new(mount?).join(name));
+        std::fs::create_dir(&cgroup.0).ok()?;
+        std::fs::create_dir(cgroup.0.join(Self::BELOW)).unwrap();
+        Some(cgroup)
     }
 }
 
-/// The process that has left is in a cgroup below the terminal's.
-fn ends_in_cgroup(keeper: &TestKeeper, below: &str) {
-    let cgroup = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(cgroup.path().join(below)).unwrap();
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // It is busy until the last process of it is reaped.
+        eventually("the cgroup is removed", || {
+            let _ = std::fs::remove_dir(self.0.join(Self::BELOW));
+            std::fs::remove_dir(&self.0).is_ok()
+        });
+    }
+}
+
+fn what_is_in_a_terminals_cgroup_is_ended_with_it() {
+    let keeper = TestKeeper::start();
+    for below in ["", Cgroup::BELOW] {
+        let Some(cgroup) = Cgroup::make() else {
+            return eprintln!("SKIP: this user may make no cgroup here");
+        };
+        ends_in_cgroup(&keeper, &cgroup, below);
+    }
+}
+
+/// The process that has left is in the terminal's cgroup, or in one below it.
+fn ends_in_cgroup(keeper: &TestKeeper, cgroup: &Cgroup, below: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let pid = place.path().join("pid");
     // It leaves environment, session and parent behind.
-    let script = "env -i setsid --fork sh -c 'echo $$ > \"$0\"; exec <&- >&- 2>&-; sleep 100' \
-        \"$PIDS\"; while ! test -s \"$PIDS\"; do :; done; exec sleep 100";
-    let pids = cgroup.path().join(below).join("cgroup.procs");
-    let script = format!("PIDS={}; {script}", pids.display());
+    let script = "env -i setsid --fork sh -c 'echo $$ > \"$0\"; echo $$ > \"$1\"; \
+        exec <&- >&- 2>&-; sleep 100' \"$PROCS\" \"$PID\"; \
+        while ! test -s \"$PID\"; do :; done; exec sleep 100";
+    let procs = cgroup.0.join(below).join("cgroup.procs");
+    let script = format!(
+        "PROCS={} PID={}; {script}",
+        procs.display(),
+        pid.display()
+    );
     let (id, _) = hold(keeper, &script, "walls");
-    let directory = cgroup.path().to_str().unwrap();
+    let directory = cgroup.0.to_str().unwrap();
     assert!(release_exec(keeper, &id, directory).is_number());
-    let away = || std::fs::read_to_string(&pids).unwrap_or_default();
+    let away = || std::fs::read_to_string(&pid).unwrap_or_default();
     eventually("it is away", || !away().trim().is_empty());
     let away = away().trim().parse().unwrap();
     assert!(is_alive(away));

@@ -46,9 +46,8 @@ fn wait_for_file(path: &Path, expected: &str) {
 /// bash at its prompt, with these readline settings.
 #[track_caller]
 fn bash(daemon: &TestDaemon, client: &mut RawClient, inputrc: &str) -> String {
-    let path = daemon.path("inputrc");
-    fs::write(&path, inputrc).unwrap();
-    let env = json!({ "PS1": "ready> ", "INPUTRC": path, "HISTFILE": "" });
+    fs::write(daemon.user_home().join(".inputrc"), inputrc).unwrap();
+    let env = json!({ "PS1": "ready> ", "HISTFILE": "" });
     let id = start(client, &["bash", "--norc", "--noprofile"], &env);
     client.wait_for_text(&id, "ready> ");
     id

@@ -76,8 +76,11 @@ impl Preflight {
     ) -> Result<Finding, TerminalError> {
         let mut launch_request = request.launch_request();
         // Once: what is judged, asked about and recorded is where the command starts. A link may lead
-        // elsewhere by then. What cannot be resolved is found by `resolve`.
-        if let Ok(real) = fs::canonicalize(&launch_request.cwd) {
+        // elsewhere by then. What cannot be resolved, or is relative, is found by `resolve`.
+        let cwd = &launch_request.cwd;
+        if cwd.is_absolute()
+            && let Ok(real) = fs::canonicalize(cwd)
+        {
             launch_request.cwd = real;
         }
         let base_env = launch_request.base_env.clone();

@@ -140,7 +140,8 @@ fn the_next_server_knows_the_agents_that_live() {
 /// A process with these standard streams below a shell of the same streams.
 fn below_a_shell(stdin: Stdio, stdout: Stdio) -> (Child, i32) {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "sleep 60 & echo $! >&2; wait"]);
+    // A redirection of a builtin is one of the shell's own output for that time.
+    shell.args(["-c", "sleep 60 & (echo $! >&2); wait"]);
     shell.stdin(stdin).stdout(stdout).stderr(Stdio::piped());
     let mut shell = shell.spawn().unwrap();
     let mut line = String::new();

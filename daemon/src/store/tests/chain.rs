@@ -109,7 +109,8 @@ async fn a_chain_computed_anew_does_not_have_the_earlier_head() {
     let bad = store.verify_audit().await.unwrap().first_bad.unwrap();
     assert_eq!(bad.seq, 6, "{}", bad.reason);
     store.close().await.unwrap();
-    let shorter = chain_of(4).await.open().await.with_earlier_head(Some(head));
+    let other = chain_of(4).await;
+    let shorter = other.open().await.with_earlier_head(Some(head));
     let bad = shorter.verify_audit().await.unwrap().first_bad.unwrap();
     assert_eq!(bad.seq, 5, "{}", bad.reason);
 }

@@ -11,12 +11,12 @@ async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
     let place = Place::new();
     let store = place.open().await;
     let mut row = running(1);
+    row.meta = json!({"k": [1, null]}).as_object().cloned();
     store.put_terminal(row.clone()).await.unwrap();
     put(&store, 1, 0, b"output".to_vec()).await;
     store.flush().await.unwrap();
 
     row.label = Some("bau ✓".parse().unwrap());
-    row.meta = json!({"k": [1, null]}).as_object().cloned();
     row.exited_at_ms = Some(5);
     row.exit_status = Some(ExitStatus {
         exit_code: None,
