@@ -274,8 +274,7 @@ enum Passed {
     Resized,
 }
 
-/// Passes on what draws of the output from here. The terminal has answered the program's queries, and
-/// the tty's answers would be typed into the program as well.
+/// Passes on what draws of the output from here, as long as the terminal has the tty's size.
 async fn pass_on(
     link: &Link,
     id: &TerminalRef,
@@ -283,32 +282,46 @@ async fn pass_on(
     pump: &mut Pump,
     filter: &mut TtyFilter,
 ) -> Result<Passed, CliError> {
+    // Side by side: a request that is not polled may hold the link that the other one waits for.
+    tokio::select! {
+        status = pass_on_pages(link, id, from, pump, filter) => status.map(Passed::Ended),
+        resized = other_size(link, id) => resized.map(|()| Passed::Resized),
+    }
+}
+
+/// Passes on what draws of the output until the command has ended. The terminal has answered the
+/// program's queries, and the tty's answers would be typed into the program as well.
+async fn pass_on_pages(
+    link: &Link,
+    id: &TerminalRef,
+    from: Offset,
+    pump: &mut Pump,
+    filter: &mut TtyFilter,
+) -> Result<Option<ExitStatus>, CliError> {
     let mut reader = OutputReader::new(link, id.clone(), ReadFrom::Offset(from));
+    loop {
+        let page = reader.follow(PAGE_BYTES).await?;
+        pump.write(filter.feed(&page.bytes)).await?;
+        if page.is_last() {
+            return Ok(page.exit_status);
+        }
+    }
+}
+
+/// Waits until the terminal runs in another size than the tty's.
+async fn other_size(link: &Link, id: &TerminalRef) -> Result<(), CliError> {
     // One mismatch may be the moment between the tty's new size and the terminal's.
     let mut was_other = false;
     let mut looks = interval_at(Instant::now() + SIZE_PAUSE, SIZE_PAUSE);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let page = {
-            let next = reader.follow(PAGE_BYTES);
-            tokio::pin!(next);
-            loop {
-                tokio::select! {
-                    page = &mut next => break page?,
-                    _ = looks.tick() => {}
-                }
-                let info = show(link, id).await?;
-                let is_other = !has_tty_size(info.cols, info.rows);
-                if is_other && was_other && info.state == TerminalState::Running {
-                    return Ok(Passed::Resized);
-                }
-                was_other = is_other;
-            }
-        };
-        pump.write(filter.feed(&page.bytes)).await?;
-        if page.is_last() {
-            return Ok(Passed::Ended(page.exit_status));
+        looks.tick().await;
+        let info = show(link, id).await?;
+        let is_other = !has_tty_size(info.cols, info.rows);
+        if is_other && was_other && info.state == TerminalState::Running {
+            return Ok(());
         }
+        was_other = is_other;
     }
 }
 
