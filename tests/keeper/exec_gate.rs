@@ -219,11 +219,7 @@ fn ends_in_cgroup(keeper: &TestKeeper, cgroup: &Cgroup, below: &str) {
         exec <&- >&- 2>&-; sleep 100' \"$PROCS\" \"$PID\"; \
         while ! test -s \"$PID\"; do :; done; exec sleep 100";
     let procs = cgroup.0.join(below).join("cgroup.procs");
-    let script = format!(
-        "PROCS={} PID={}; {script}",
-        procs.display(),
-        pid.display()
-    );
+    let script = format!("PROCS={} PID={}; {script}", procs.display(), pid.display());
     let (id, _) = hold(keeper, &script, "walls");
     let directory = cgroup.0.to_str().unwrap();
     assert!(release_exec(keeper, &id, directory).is_number());

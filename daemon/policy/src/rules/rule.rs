@@ -103,7 +103,9 @@ impl Rule {
         match subject {
             Subject::Command(command) => self.fits_command(command),
             // Text that is not read may hold any command.
-            Subject::Finding(finding) if finding.verdict == Verdict::Unknown && !finding.is_read => {
+            Subject::Finding(finding)
+                if finding.verdict == Verdict::Unknown && !finding.is_read =>
+            {
                 Fit::Maybe
             }
             Subject::Finding(_) | Subject::Empty => Fit::No,
