@@ -2,7 +2,7 @@
 //! for a daemon that `termctl` started.
 //!
 //! **Invariants:** no output of a terminal is ever a field of a log line, and nothing that a program or
-//! a client repeats fills the disk: [`LineLimit`], [`LogFile`].
+//! a client repeats fills the disk: `LineLimit`, `LogFile`.
 
 mod line_limit;
 mod log_file;
