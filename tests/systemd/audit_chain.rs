@@ -50,9 +50,16 @@ fn the_journal_knows_the_end_of_the_audit_chain() {
 
     // The end of the chain is removed while no daemon runs. The file alone looks whole.
     installed.ok(&["systemctl", "--user", "stop", "termd.service"]);
-    let cut = "DROP TRIGGER audit_is_dropped_by_retention_alone; \
-               DELETE FROM audit WHERE seq > 3;";
-    let sqlite = installed.machine.as_user(&["sqlite3", &database, cut]);
+    let trigger = "audit_is_dropped_by_retention_alone";
+    let definition = format!("SELECT sql FROM sqlite_master WHERE name = '{trigger}'");
+    let definition = installed
+        .machine
+        .as_user(&["sqlite3", &database, &definition]);
+    let cut = format!(
+        "DROP TRIGGER {trigger}; DELETE FROM audit WHERE seq > 3; {};",
+        String::from_utf8_lossy(&definition.stdout)
+    );
+    let sqlite = installed.machine.as_user(&["sqlite3", &database, &cut]);
     if !sqlite.status.success() {
         let _ = writeln!(
             io::stderr(),

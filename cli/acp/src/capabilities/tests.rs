@@ -189,7 +189,7 @@ fn both_are_called_by_their_names() {
         (
             r#"{"name":"c","version":"1"}"#,
             r#"{"name":"a","title":"A","version":"2"}"#,
-            "a 2 for c 1",
+            "a for c",
         ),
         (r#"{"name":"c"}"#, "null", "some-agent for c"),
         ("null", r#"{"name":" ","version":"2"}"#, "some-agent"),

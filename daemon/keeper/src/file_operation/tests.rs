@@ -69,7 +69,7 @@ fn a_file_is_replaced_whole_appended_to_and_created() {
     );
     assert_eq!(fs::read(&path).unwrap(), b"two!+");
     assert_eq!(write(&root.join("b"), WriteMode::Create, b""), Ok(0));
-    assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 3);
     let (answer, read) = run(&task(FileAction::Read, &path), b"");
     assert!(matches!(answer, FileAnswer::Done { bytes: 5, .. }));
     assert_eq!(read, b"two!+");

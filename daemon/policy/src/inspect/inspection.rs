@@ -45,6 +45,8 @@ pub(crate) struct Inspection {
     pub(crate) programs: Programs,
     /// The kind of client that asks. A command that speaks for a person is no danger of a person's.
     pub(crate) front: Option<Front>,
+    /// Whether the text is read by a program that may be no shell.
+    pub(crate) may_be_prose: bool,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
     /// What the text has fetched.

@@ -109,7 +109,12 @@ impl CommandSink for Inspector {
         let is_found = before.any(|command| finds(&command.program, &command.args));
         let danger = danger::daemon::of_command(&program, args, is_found)
             .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
-            .or_else(|| danger::of_command(&programs, &place, &program, args))
+            .or_else(|| {
+                // Of prose a word may be a verb, and names no program by that.
+                let is_prose = self.inspection.may_be_prose && programs.row(&program).is_none();
+                let danger = || danger::of_command(&programs, &place, &program, args);
+                if is_prose { None } else { danger() }
+            })
             .or_else(|| self.danger_of_fetched(&name.text, &program, args))
             .or_else(|| self.unlisted(&program, args, stdin));
         let is_dangerous = danger

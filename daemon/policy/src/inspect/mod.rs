@@ -146,6 +146,7 @@ fn inspect_line(
         }
         // A line that the program leaves unread may be read by the shell behind it.
         ProgramKind::Shell | ProgramKind::Other => {
+            inspector.inspection.may_be_prose = kind == ProgramKind::Other;
             without_grammar(inspector);
             inspector.inspection.keep_dangers();
         }

@@ -100,7 +100,9 @@ fn pieces_and_keys_make_lines() {
 
 #[test]
 fn what_reads_decides() {
-    let table: [(&str, &[&str], Verdict); 9] = [
+    let table: [(&str, &[&str], Verdict); 10] = [
+        // Prose.
+        ("cat", &["after the kill, delete all\r"], Verdict::Safe),
         (
             "psql",
             &["DELETE FROM t\r", "WHERE id = 1;\r"],

@@ -3,8 +3,9 @@ use termd_proto::terminal::Stdio;
 
 use super::*;
 use crate::protocol::confinement::{
-    Access, Builder, Confinement, Enforced, Enforcement, FileId, IfAbsent, MissingRestriction,
-    ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction, Sandbox, Temporary,
+    Access, Builder, Confinement, Enforced, Enforcement, FileId, IfAbsent, MAX_SANDBOX_PATHS,
+    MissingRestriction, ProcessLimits, Processes, ProtectedPath, RESTRICTIONS, Restriction,
+    Sandbox, Temporary,
 };
 use crate::protocol::file_operation::{FileAction, FileOperation, Target};
 use crate::protocol::message::{
@@ -262,21 +263,25 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
 /// A sandbox that is not understood to the letter is none that the server asked for.
 #[test]
 fn a_confinement_that_makes_no_sense_is_no_confinement() {
+    let mut without_ids = confinement();
+    without_ids.sandbox.as_mut().unwrap().writable_ids.clear();
     let mut encoded = Writer::default();
-    encoded.confinement(&confinement());
+    encoded.confinement(&without_ids);
     let whole = encoded.0;
     let last = whole.len() - 1;
     // From the end: enforcement and temporary files, daemon's socket, network.
     for at in last - 2..=last {
         let mut damaged = whole.clone();
-        damaged[at] = 16;
+        damaged[at] = 128;
         assert_eq!(Reader(&damaged).confinement(), Err(Malformed));
     }
     assert_eq!(Reader(&whole[..last]).confinement(), Err(Malformed));
     let mut many = confinement();
     let path = || b"/h".to_vec();
     let sandbox = many.sandbox.as_mut().unwrap();
-    sandbox.hidden = std::iter::repeat_with(path).take(257).collect();
+    sandbox.hidden = std::iter::repeat_with(path)
+        .take(MAX_SANDBOX_PATHS + 1)
+        .collect();
     let mut encoded = Writer::default();
     encoded.confinement(&many);
     assert_eq!(Reader(&encoded.0).confinement(), Err(Malformed));
