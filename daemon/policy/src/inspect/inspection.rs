@@ -5,6 +5,7 @@ use termd_proto::terminal::Front;
 
 use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
+use crate::program::kind::ProgramKind;
 use crate::program::table::Programs;
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;
@@ -45,8 +46,8 @@ pub(crate) struct Inspection {
     pub(crate) programs: Programs,
     /// The kind of client that asks. A command that speaks for a person is no danger of a person's.
     pub(crate) front: Option<Front>,
-    /// Whether the text is read by a program that may be no shell.
-    pub(crate) may_be_prose: bool,
+    /// What the program does with the text, where the text is typed into one.
+    pub(crate) reader: Option<ProgramKind>,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
     /// What the text has fetched.

@@ -111,7 +111,8 @@ impl CommandSink for Inspector {
             .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
             .or_else(|| {
                 // Of prose a word may be a verb, and names no program by that.
-                let is_prose = self.inspection.may_be_prose && programs.row(&program).is_none();
+                let may_be_prose = self.inspection.reader == Some(ProgramKind::Other);
+                let is_prose = may_be_prose && programs.row(&program).is_none();
                 let danger = || danger::of_command(&programs, &place, &program, args);
                 if is_prose { None } else { danger() }
             })

@@ -126,6 +126,7 @@ fn inspect_line(
     if kind == ProgramKind::Shell && is_typed && program.map(base_name) == Some("zsh") {
         inspect_as_zsh(inspector, line, whole);
     }
+    inspector.inspection.reader = Some(kind);
     match kind {
         // A foreign shell has another grammar, so a line that is not bash is no fault.
         ProgramKind::Shell if is_read_whole && program.map(base_name) == Some("fish") => {
@@ -146,7 +147,6 @@ fn inspect_line(
         }
         // A line that the program leaves unread may be read by the shell behind it.
         ProgramKind::Shell | ProgramKind::Other => {
-            inspector.inspection.may_be_prose = kind == ProgramKind::Other;
             without_grammar(inspector);
             inspector.inspection.keep_dangers();
         }
