@@ -8,7 +8,8 @@ const SIGNATURE: &[u8] = b"DIRC";
 /// The bytes of an entry before its hash. The mode is in them.
 const STAT_BYTES: usize = 40;
 const MODE_AT: usize = 24;
-/// The bytes of a hash: SHA-1, SHA-256. An index does not say which it has.
+/// The bytes of a hash: SHA-1, SHA-256. An index does not say which it has; only with one of them do
+/// its parts fill it.
 const HASH_BYTES: [usize; 2] = [20, 32];
 /// The flag of an entry that has two bytes of further flags.
 const EXTENDED: u16 = 0x4000;
@@ -70,12 +71,11 @@ impl<'a> Entries<'a> {
                 name.extend_from_slice(added);
                 name_at + varint_bytes + added.len() + 1
             } else {
-                let short = flags & NAME_LENGTH;
-                let text = if short == NAME_LENGTH {
-                    until_nul(entry.get(name_at..)?)?
-                } else {
-                    entry.get(name_at..name_at + usize::from(short))?
-                };
+                let text = until_nul(entry.get(name_at..)?)?;
+                let length = usize::from(flags & NAME_LENGTH);
+                if length != text.len().min(usize::from(NAME_LENGTH)) {
+                    return None;
+                }
                 if is_submodule {
                     text.clone_into(&mut name);
                 }
@@ -87,7 +87,23 @@ impl<'a> Entries<'a> {
             }
             self.at += length;
         }
-        Some(submodules)
+        self.ends_in_hash().then_some(submodules)
+    }
+
+    /// Whether extensions follow the entries, and one hash follows those.
+    fn ends_in_hash(&self) -> bool {
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        while rest.len() > self.hash_bytes {
+            let size = rest.get(4..).and_then(|rest| rest.first_chunk());
+            let Some(size) = size.map(|size| u32::from_be_bytes(*size) as usize) else {
+                return false;
+            };
+            rest = rest
+                .get(8..)
+                .and_then(|rest| rest.get(size..))
+                .unwrap_or_default();
+        }
+        rest.len() == self.hash_bytes
     }
 }
 

@@ -96,3 +96,28 @@ fn any_bytes_are_read_to_their_end() {
         config::entries(&text.collect::<Vec<_>>());
     }
 }
+
+/// An index of one submodule, `sm`, as git writes it: version 2, with an extension.
+fn index_of_submodule(hash: &[u8]) -> Vec<u8> {
+    let mut index = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
+    index.extend_from_slice(&[0; 24]);
+    index.extend_from_slice(&0o160_000_u32.to_be_bytes());
+    index.extend_from_slice(&[0; 12]);
+    index.extend_from_slice(hash);
+    index.extend_from_slice(b"\0\x02sm");
+    let padded = 12 + (index.len() - 12 + 8) / 8 * 8;
+    index.resize(padded, 0);
+    index.extend_from_slice(b"TREE\0\0\0\x03abc");
+    index.extend_from_slice(hash);
+    index
+}
+
+#[test]
+fn an_index_is_read_whatever_its_hashes_look_like() {
+    for seed in 0..20_000 {
+        for length in [20, 32] {
+            let index = index_of_submodule(&noise(seed, length));
+            assert_eq!(submodule_paths(&index), [PathBuf::from("sm")], "{index:?}");
+        }
+    }
+}
