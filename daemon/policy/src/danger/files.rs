@@ -34,6 +34,8 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
                 format!("`install -m {mode}` lets everybody run it with its owner's rights")
             })
         }
+        "perl" | "ruby" | "gawk" => drops_lines(program, args)
+            .then(|| format!("`{program} -i` empties files")),
         "find" => args
             .iter()
             .any(|word| word.text == "-delete")
@@ -91,6 +93,33 @@ pub(crate) fn is_data(name: &str) -> bool {
     suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
+/// Whether a file holds what somebody has entered or collected, by its name: no log, and no output of a build.
+pub(crate) fn is_kept(path: &str) -> bool {
+    let suffixes = [
+        ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml", ".yml", ".yaml", ".toml", ".ini",
+        ".conf", ".cnf", ".env", ".xls", ".xlsx", ".ods", ".doc", ".docx", ".odt", ".mbox", ".ics",
+        ".ledger", ".journal", ".geojson", ".npy", ".pkl", ".h5", ".feather", ".avro", ".orc",
+    ];
+    let places = ["data", "db", "backup", "backups", "storage", "uploads"];
+    let outputs = [
+        "log", "logs", "tmp", "temp", "cache", ".cache", "build", "dist", "out", "output", "target",
+        "coverage", "reports", "results", "test-results", "artifacts", "node_modules",
+    ];
+    if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") {
+        return false;
+    }
+    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_output = directories.split('/').any(|part| outputs.contains(&part))
+        || ["out", "result", "report", "tmp", "temp", "log", "summary", "test"]
+            .iter()
+            .any(|begin| name.starts_with(begin));
+    let is_stored = places.contains(&directories.split('/').next().unwrap_or(""))
+        && !name.starts_with('.')
+        && !name.ends_with(".log");
+    is_data(name)
+        || (!is_output && (is_stored || suffixes.iter().any(|suffix| name.ends_with(suffix))))
+}
+
 /// Files that truncate(1) empties. A log may be emptied, and so may a file that the text cannot know to
 /// hold more than a name without a suffix.
 fn truncate(given: &Options<'_>) -> Option<String> {
@@ -108,6 +137,34 @@ fn truncate(given: &Options<'_>) -> Option<String> {
     let mut files = given.operands.iter();
     (shrinks && files.any(|(_, file)| is_kept(file)))
         .then(|| "`truncate` empties a file".to_owned())
+}
+
+/// Whether code that edits files in place prints no line: `perl -i -ne 'print if 0'`, `gawk -i inplace 0`.
+fn drops_lines(program: &str, args: &[Word]) -> bool {
+    let valued = match program {
+        "gawk" => "i include v assign F e source",
+        _ => "e E I M m r C",
+    };
+    let given = options(args, Valued::These(valued), Order::OptionsFirst);
+    let is_in_place = match program {
+        "gawk" => given.value(&["i", "include"]).is_some_and(|(_, file)| file == "inplace"),
+        _ => given.has_exactly("i") && given.has_exactly("n"),
+    };
+    let code = given.value(&["e", "E", "source"]);
+    let code = code.or_else(|| given.operands.first().copied().filter(|_| program == "gawk"));
+    let Some((_, code)) = code.filter(|_| is_in_place) else {
+        return false;
+    };
+    let prints = ["print", "say", "puts", "write", "putc", "p "]
+        .iter()
+        .any(|call| code.contains(call));
+    let code = code.trim().trim_end_matches(';');
+    let never = ["if 0", "unless 1", "if false", "unless true", "if undef", "if nil", "if ''", "if \"\""];
+    if program == "gawk" {
+        // A pattern without an action prints.
+        return !prints && (code == "0" || (code.ends_with('}') && code.starts_with(['{', '/', 'B'])));
+    }
+    !prints || never.iter().any(|end| code.ends_with(end))
 }
 
 /// `rsync --delete` to a place outside of the directory.
