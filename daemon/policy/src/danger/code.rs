@@ -22,8 +22,8 @@ use crate::program::table::ProgramTable;
 use crate::shell::place::Place;
 use crate::word_list::is_listed;
 use calls::{Call, calls};
-use hidden::BY_NAME;
 pub(crate) use harmless::is_harmless;
+use hidden::BY_NAME;
 use tokens::{Token, tokens};
 
 /// Calls that give a text or a list of texts to the system to run, by the last part of their name.
@@ -32,16 +32,16 @@ const RUNNERS: &str = "
     run call check_call check_output getoutput getstatusoutput shell_exec passthru proc_open qx capture2 capture3
     capture2e execl execle execlp execv execve execvp execvpe spawnl spawnv posix_spawn os_system sh backtick
     create_subprocess_shell create_subprocess_exec io_popen Open3 command Command shell zx execaCommand
-    execCommand system2 pcntl_exec posix_spawnp startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
+    execCommand system2 exec_command pcntl_exec posix_spawnp startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
 /// Calls that remove whole trees.
 const TREE_REMOVERS: &str = "
     rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
     rmdir_r remove_dir_all remove_entry deleteDir deleteRecursively removeDirectoryRecursive removePathForcibly
-    delete_tree removeDir deleteDirectory";
+    delete_tree removeItem removeDir deleteDirectory";
 /// Calls that remove a tree where an option says so.
 const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
 /// Calls that remove a file.
-const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p delete";
+const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p rm_f delete";
 /// Calls that write a file whose name is their first text.
 const WRITERS: &str = "
     writeFile writeFileSync appendFile appendFileSync write_text write_bytes file_put_contents createWriteStream
@@ -342,7 +342,10 @@ fn empties_by_text(tight: &str) -> bool {
 /// Whether Perl opens a file anew and prints nothing: `open(F, ">", "x")`.
 fn opens_to_empty(quoted: &str) -> bool {
     let opens = quoted.contains("open(") && (quoted.contains(",'>','") || quoted.contains(",'>"));
-    opens && !["print", "say", "write", "dup"].iter().any(|call| quoted.contains(call))
+    opens
+        && !["print", "say", "write", "dup"]
+            .iter()
+            .any(|call| quoted.contains(call))
 }
 
 /// Whether two tokens give a shell what code prints: `print | "sh"`, `open(F, "|sh")`.
@@ -360,7 +363,10 @@ fn feeds_shell(pair: &[Token]) -> bool {
 }
 
 /// Calls that list the files of a directory.
-const LISTERS: [&str; 24] = [
+const LISTERS: [&str; 27] = [
+    "File.ls",
+    "unlinkdir",
+    "readDirSync(",
     "find(sub",
     "list.files(",
     "list_files(",
@@ -403,7 +409,9 @@ fn of_calls(files: Files<'_>, calls: &[Call], tight: &str) -> Option<String> {
 
 /// Why a call is dangerous that runs what the code decodes.
 fn decoded(call: &Call) -> Option<String> {
-    let runs = is_listed(&call.name, RUNNERS) || is_listed(&call.name, BY_NAME);
+    let runs = [RUNNERS, BY_NAME, "eval exec Function loadstring load"]
+        .iter()
+        .any(|calls| is_listed(&call.name, calls));
     let decodes = call.words.iter().any(|word| is_listed(word, DECODERS));
     (runs && decodes).then(|| "it runs what it decodes, unseen".to_owned())
 }
@@ -421,6 +429,7 @@ fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
     if loads
         || call.path == "delete.directory"
+        || call.path.ends_with("delete.tree")
         || is_listed(&call.name, TREE_REMOVERS)
         || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
     {
@@ -445,6 +454,9 @@ fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
         && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
     {
         return None;
+    }
+    if !opens && call.texts.iter().take(2).any(|text| text == "/dev/null") {
+        return Some(format!("`{}` empties a file", call.name));
     }
     let appends = mode.starts_with('a') || call.name.starts_with("append");
     call.texts.iter().take(2).find_map(|path| {

@@ -42,26 +42,26 @@ pub(crate) fn dumps(program: &str, args: &[Word]) -> bool {
         "influx" | "influxd" => asks("backup"),
         _ => false,
     };
-    is_dump || matches!(
-        program,
-        "pg_dump"
-            | "pg_dumpall"
-            | "mysqldump"
-            | "mariadb-dump"
-            | "mongodump"
-            | "mongoexport"
-            | "mydumper"
-            | "slapcat"
-            | "ldapsearch"
-    )
+    is_dump
+        || matches!(
+            program,
+            "pg_dump"
+                | "pg_dumpall"
+                | "mysqldump"
+                | "mariadb-dump"
+                | "mongodump"
+                | "mongoexport"
+                | "mydumper"
+                | "slapcat"
+                | "ldapsearch"
+        )
 }
 
 /// Whether a program sends to another machine what it reads: to an address, or to a host that it logs in to.
 pub(crate) fn is_foreign(table: &ProgramTable, program: &str) -> bool {
     let row = table.row(program);
-    row.is_some_and(|row| {
-        row.prints == Some(Prints::Fetched) || row.takes == Some(Takes::Carrier)
-    }) && program != "openssl"
+    row.is_some_and(|row| row.prints == Some(Prints::Fetched) || row.takes == Some(Takes::Carrier))
+        && program != "openssl"
 }
 
 /// Whether a command sends what it reads, or what its words hold.

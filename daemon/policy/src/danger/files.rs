@@ -34,8 +34,9 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
                 format!("`install -m {mode}` lets everybody run it with its owner's rights")
             })
         }
-        "perl" | "ruby" | "gawk" => drops_lines(program, args)
-            .then(|| format!("`{program} -i` empties files")),
+        "perl" | "ruby" | "gawk" => {
+            drops_lines(program, args).then(|| format!("`{program} -i` empties files"))
+        }
         "find" => args
             .iter()
             .any(|word| word.text == "-delete")
@@ -102,20 +103,38 @@ pub(crate) fn is_kept(path: &str) -> bool {
     ];
     let places = ["data", "db", "backup", "backups", "storage", "uploads"];
     let outputs = [
-        "log", "logs", "tmp", "temp", "cache", ".cache", "build", "dist", "out", "output", "target",
-        "coverage", "reports", "results", "test-results", "artifacts", "node_modules",
+        "log",
+        "logs",
+        "tmp",
+        "temp",
+        "cache",
+        ".cache",
+        "build",
+        "dist",
+        "out",
+        "output",
+        "target",
+        "coverage",
+        "reports",
+        "results",
+        "test-results",
+        "artifacts",
+        "node_modules",
     ];
     if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") {
         return false;
     }
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_output = directories.split('/').any(|part| outputs.contains(&part))
-        || ["out", "result", "report", "tmp", "temp", "log", "summary", "test"]
-            .iter()
-            .any(|begin| name.starts_with(begin));
-    let is_stored = places.contains(&directories.split('/').next().unwrap_or(""))
-        && !name.starts_with('.')
-        && !name.ends_with(".log");
+        || [
+            "out", "result", "report", "tmp", "temp", "log", "summary", "test",
+        ]
+        .iter()
+        .any(|begin| name.starts_with(begin));
+    let is_of_home = path.starts_with(['~', '$']) && !path.contains("/.");
+    let is_stored = !name.starts_with('.')
+        && !name.ends_with(".log")
+        && (is_of_home || places.contains(&directories.split('/').next().unwrap_or("")));
     is_data(name)
         || (!is_output && (is_stored || suffixes.iter().any(|suffix| name.ends_with(suffix))))
 }
@@ -147,11 +166,19 @@ fn drops_lines(program: &str, args: &[Word]) -> bool {
     };
     let given = options(args, Valued::These(valued), Order::OptionsFirst);
     let is_in_place = match program {
-        "gawk" => given.value(&["i", "include"]).is_some_and(|(_, file)| file == "inplace"),
+        "gawk" => given
+            .value(&["i", "include"])
+            .is_some_and(|(_, file)| file == "inplace"),
         _ => given.has_exactly("i") && given.has_exactly("n"),
     };
     let code = given.value(&["e", "E", "source"]);
-    let code = code.or_else(|| given.operands.first().copied().filter(|_| program == "gawk"));
+    let code = code.or_else(|| {
+        given
+            .operands
+            .first()
+            .copied()
+            .filter(|_| program == "gawk")
+    });
     let Some((_, code)) = code.filter(|_| is_in_place) else {
         return false;
     };
@@ -159,10 +186,20 @@ fn drops_lines(program: &str, args: &[Word]) -> bool {
         .iter()
         .any(|call| code.contains(call));
     let code = code.trim().trim_end_matches(';');
-    let never = ["if 0", "unless 1", "if false", "unless true", "if undef", "if nil", "if ''", "if \"\""];
+    let never = [
+        "if 0",
+        "unless 1",
+        "if false",
+        "unless true",
+        "if undef",
+        "if nil",
+        "if ''",
+        "if \"\"",
+    ];
     if program == "gawk" {
         // A pattern without an action prints.
-        return !prints && (code == "0" || (code.ends_with('}') && code.starts_with(['{', '/', 'B'])));
+        return !prints
+            && (code == "0" || (code.ends_with('}') && code.starts_with(['{', '/', 'B'])));
     }
     !prints || never.iter().any(|end| code.ends_with(end))
 }

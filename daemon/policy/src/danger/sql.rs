@@ -19,7 +19,9 @@ const OBJECTS: &str = "
 /// others use.
 pub(crate) fn destroys_by_name(path: &str, args: &[Word]) -> bool {
     let host = args.windows(2).find_map(|pair| match pair {
-        [option, host] if matches!(&*option.text, "-h" | "--host" | "-H" | "-S") => Some(&host.text),
+        [option, host] if matches!(&*option.text, "-h" | "--host" | "-H" | "-S") => {
+            Some(&host.text)
+        }
         _ => None,
     });
     let is_remote = host.is_some_and(|host| !is_local(host))
@@ -41,7 +43,10 @@ pub(crate) fn destroys_by_name(path: &str, args: &[Word]) -> bool {
 }
 
 fn is_local(host: &str) -> bool {
-    ["localhost", "127.0.0.1", "::1"].iter().any(|local| host.contains(local)) || host.starts_with('/')
+    ["localhost", "127.0.0.1", "::1"]
+        .iter()
+        .any(|local| host.contains(local))
+        || host.starts_with('/')
 }
 
 /// Why a text is dangerous to the database of a client.

@@ -101,7 +101,15 @@ pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
 fn is_outside(files: Files<'_>, path: &str) -> bool {
     let path = path.replace("${HOME}", "~").replace("$HOME", "~");
     let is_public = path.ends_with(".pub") || path.contains(UNKNOWN);
-    let passing = ["/tmp", "/var/tmp", "/dev", "/usr/share", "/build", "/workspace", "/app"];
+    let passing = [
+        "/tmp",
+        "/var/tmp",
+        "/dev",
+        "/usr/share",
+        "/build",
+        "/workspace",
+        "/app",
+    ];
     let own = files.place.files(".").into_iter().map(|(path, _)| path);
     let mut inside = own
         .filter(|root| root.starts_with(['/', '~']))

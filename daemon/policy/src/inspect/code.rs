@@ -22,8 +22,7 @@ const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 /// Calls that run a text as code.
-const EVALUATORS: &str =
-    "eval exec Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
+const EVALUATORS: &str = "eval exec compile Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
 /// Calls that run a file as code.
 const FILE_RUNNERS: &str = "run_path run_module dofile execfile loadfile";
 /// Calls that find what they give by a text.
@@ -315,8 +314,8 @@ impl Scan<'_> {
                 }
                 Some(Token::Sign(';' | '\n')) if depth == 0 => break,
                 Some(Token::Word(word)) => {
-                    let is_field = self.program.ends_with("awk")
-                        && word.chars().all(|c| c.is_ascii_digit());
+                    let is_field =
+                        self.program.ends_with("awk") && word.chars().all(|c| c.is_ascii_digit());
                     let is_topic = word == "_" && self.program == "perl";
                     if self.names.contains_key(&format!("={word}")) {
                         return false;

@@ -32,13 +32,25 @@ pub(super) fn reason(
     let printed = body.map_or("", |body| source.of(body));
     let is_nothing = matches!(
         printed.trim(),
-        "" | ":" | "true" | "cat /dev/null" | "echo" | "echo -n" | "printf ''" | "echo -n ''"
-            | "printf \"\"" | "echo \"\"" | "echo ''" | "echo -n \"\""
+        "" | ":"
+            | "true"
+            | "cat /dev/null"
+            | "echo"
+            | "echo -n"
+            | "printf ''"
+            | "echo -n ''"
+            | "printf \"\""
+            | "echo \"\""
+            | "echo ''"
+            | "echo -n \"\""
     );
     if is_nothing && is_kept(file) && !appends_to(source, file) {
         return Some("it empties a file of data");
     }
-    let whole = match statement.parent().filter(|parent| parent.kind() == "pipeline") {
+    let whole = match statement
+        .parent()
+        .filter(|parent| parent.kind() == "pipeline")
+    {
         Some(pipeline) => pipeline,
         None => statement,
     };
@@ -55,7 +67,9 @@ pub(super) fn reason_of_pipeline(pipeline: Node<'_>, source: Source<'_>) -> Opti
             return false;
         };
         let appends = args.iter().any(|word| matches!(*word, "-a" | "--append"));
-        let mut files = args.iter().filter(|word| !word.starts_with(['-', '>', '/']));
+        let mut files = args
+            .iter()
+            .filter(|word| !word.starts_with(['-', '>', '/']));
         let before = stages.get(..at).unwrap_or_default();
         !appends
             && files.any(|file| {

@@ -405,6 +405,10 @@ impl Inspector {
         let runs = (path.contains('/') && is_fetched(path))
             || run_files.iter().any(|file| is_fetched(file))
             || (works_here && fetched.is_inside)
+            || (works_here
+                && args
+                    .iter()
+                    .any(|word| is_fetched(&format!("{}/x", word.text))))
             || ((runs_files || works_here) && script.is_some_and(|word| is_fetched(&word.text)));
         runs.then(|| Danger::unread(Verdict::Dangerous, FETCHED.to_owned()))
     }
@@ -629,9 +633,7 @@ impl Inspector {
             };
         }
         match stdin {
-            Stdin::Given | Stdin::File(_)
-                if is_descriptor(&word.text) && !is_stdin(&word.text) =>
-            {
+            Stdin::Given | Stdin::File(_) if is_descriptor(&word.text) && !is_stdin(&word.text) => {
                 Stdin::Computed
             }
             stdin => stdin.clone(),

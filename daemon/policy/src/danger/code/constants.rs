@@ -1,24 +1,106 @@
 //! Texts that code puts together out of constants: `'re' + 'boot'`, `['rm', 'x'].join(' ')`, `chr(114)`.
 
+use super::calls::aliases;
 use super::tokens::{Token, tokens};
 
 /// How often the tokens are read anew: each time, one more operation of an expression is done.
 const MAX_PASSES: usize = 12;
+/// The names whose values are known.
+const MAX_NAMES: usize = 32;
+/// The bytes of a text in which values are put.
+const MAX_TEXT: usize = 4_096;
 /// The elements of a list that are put together.
 const MAX_ELEMENTS: usize = 512;
 
 /// The code with each of these texts in one piece. `None`: it puts none together.
 pub(crate) fn folded(code: &str) -> Option<String> {
-    let mut read = tokens(code);
-    let mut has_changed = false;
-    for _ in 0..MAX_PASSES {
-        let Some(next) = pass(&read) else {
+    let read = tokens(code);
+    let constants = passes(&read);
+    let known = constants.as_deref().unwrap_or(&read);
+    let named = with_values(known).map(|named| passes(&named).unwrap_or(named));
+    named.or(constants).map(|tokens| written(&tokens))
+}
+
+/// Folds until nothing is left to fold.
+fn passes(tokens: &[Token]) -> Option<Vec<Token>> {
+    let mut folded = pass(tokens)?;
+    for _ in 1..MAX_PASSES {
+        let Some(next) = pass(&folded) else {
             break;
         };
-        read = next;
-        has_changed = true;
+        folded = next;
     }
-    has_changed.then(|| written(&read))
+    Some(folded)
+}
+
+/// The tokens with each name of a constant as the constant: `a = 're'; f(a + b)`.
+fn with_values(tokens: &[Token]) -> Option<Vec<Token>> {
+    let names = aliases(tokens);
+    let texts: Vec<(&str, &String)> = names
+        .iter()
+        .filter_map(|(name, text)| Some((name.strip_prefix('=')?, text)))
+        .filter(|(name, _)| !name.is_empty())
+        .take(MAX_NAMES)
+        .collect();
+    let lists: Vec<(&str, &[Token])> = tokens
+        .iter()
+        .enumerate()
+        .filter_map(|(at, token)| match (token, tokens.get(at + 1)) {
+            (Token::Word(name), Some(Token::Sign('='))) => {
+                let rest = tokens.get(at + 2..)?;
+                let begins = matches!(rest.first(), Some(Token::Sign('[')));
+                let (_, length) = list(rest).filter(|_| begins)?;
+                Some((name.as_str(), rest.get(..length)?))
+            }
+            _ => None,
+        })
+        .take(MAX_NAMES)
+        .collect();
+    if texts.is_empty() && lists.is_empty() {
+        return None;
+    }
+    let mut named = Vec::with_capacity(tokens.len());
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        let is_own = matches!(tokens.get(at + 1), Some(Token::Sign('=' | '(' | ':')))
+            || matches!(before, Some(Token::Sign('.' | '>' | ':')));
+        match token {
+            Token::Word(word) if !is_own => {
+                let text = texts.iter().find(|(name, _)| name == word);
+                let values = lists.iter().find(|(name, _)| name == word);
+                match (text, values) {
+                    (Some((_, text)), _) => named.push(Token::Text((*text).clone())),
+                    (None, Some((_, values))) => named.extend_from_slice(values),
+                    (None, None) => named.push(token.clone()),
+                }
+            }
+            Token::Text(text) => named.push(Token::Text(interpolated(text, &texts))),
+            Token::Shell(text) => named.push(Token::Shell(interpolated(text, &texts))),
+            Token::Word(_) | Token::Sign(_) => named.push(token.clone()),
+        }
+    }
+    (named != tokens).then_some(named)
+}
+
+/// A text with the values of the names in it: `"$a$b"`, `"#{a}"`, `f"{a}"`.
+fn interpolated(text: &str, values: &[(&str, &String)]) -> String {
+    let mut text = text.to_owned();
+    if !text.contains(['$', '{', '@']) {
+        return text;
+    }
+    for (name, value) in values {
+        for place in [
+            format!("${{{name}}}"),
+            format!("#{{{name}}}"),
+            format!("{{{name}}}"),
+            format!("${name}"),
+        ] {
+            if text.len() < MAX_TEXT {
+                text = text.replace(&place, value);
+            }
+        }
+    }
+    text
 }
 
 fn pass(tokens: &[Token]) -> Option<Vec<Token>> {
@@ -145,7 +227,7 @@ fn of_call(name: &str, rest: &[Token]) -> Option<(String, usize)> {
         [Token::Text(text), ..] => Some((vec![text.clone()], 1)),
         _ => None,
     })?;
-    let first = values.first().map_or("", String::as_str);
+    let first = values.first()?.as_str();
     let others = values.get(1..).unwrap_or_default();
     let text = match name {
         "chr" | "bytes" | "bytearray" => packed("c*", &values)?,
@@ -155,9 +237,9 @@ fn of_call(name: &str, rest: &[Token]) -> Option<(String, usize)> {
         "paste" => values.join(" "),
         "paste0" => values.concat(),
         "sprintf" | "format" if !others.is_empty() => formatted(first, "%s", others)?,
-        "str_replace" if values.len() == 3 => {
-            values.get(2)?.replace(first, others.first().filter(|_| !first.is_empty())?)
-        }
+        "str_replace" if values.len() == 3 => values
+            .get(2)?
+            .replace(first, others.first().filter(|_| !first.is_empty())?),
         _ => return None,
     };
     Some((text, begin + length))
@@ -218,7 +300,9 @@ fn packed(template: &str, values: &[String]) -> Option<String> {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     };
-    let chars = values.iter().map(|text| number(text).and_then(char::from_u32));
+    let chars = values
+        .iter()
+        .map(|text| number(text).and_then(char::from_u32));
     let text: Option<String> = chars.collect();
     text.filter(|text| !text.is_empty())
 }
@@ -282,12 +366,27 @@ mod tests {
             ("x([114, 109].pack('c*'))", "x('rm')"),
             ("exec pack('H*', '726d'), 'x'", "exec 'rm','x'"),
             ("x(b'rm'.decode())", "x('rm')"),
+            (
+                "a = 're'; b = 'boot'; x(a + b)",
+                "a='re';b='boot';x('reboot')",
+            ),
+            ("$c = 're' . 'boot'; x($c)", "c='reboot';x('reboot')"),
+            ("a = ['r', 'm']; x(''.join(a))", "a=['r','m'];x('rm')"),
+            ("$a = 'rm'; x(\"$a -r\")", "a='rm';x('rm -r')"),
             ("os['sys' + 'tem']('x')", "os['system']('x')"),
         ];
         for (code, is) in table {
             assert_eq!(folded(code).as_deref(), Some(is), "{code}");
         }
-        for code in ["x('a', 'b')", "x(a + b)", "x('a' + b)", "f(1)", "[[[[", "", "x['a']"] {
+        for code in [
+            "x('a', 'b')",
+            "x(a + b)",
+            "x('a' + b)",
+            "f(1)",
+            "[[[[",
+            "",
+            "x['a']",
+        ] {
             assert_eq!(folded(code), None, "{code}");
         }
     }

@@ -11,7 +11,7 @@ pub(super) const BY_NAME: &str = "
 const HIDDEN: &str = "
     system popen exec execv execve execvp execSync execFileSync eval spawn spawnSync rmtree rmSync unlink shell_exec
     passthru proc_open check_output Popen removedirs child_process subprocess kill
-    rmdirSync unlinkSync rm_rf rm_r remove_tree pcntl_exec fork reboot";
+    rmdirSync unlinkSync rm_rf rm_r remove_tree pcntl_exec fork reboot execute";
 
 /// Why code is dangerous that names by a text what it calls: `getattr(os, 'sys' + 'tem')`.
 pub(super) fn danger(code: &str) -> Option<String> {
@@ -41,5 +41,7 @@ pub(super) fn danger(code: &str) -> Option<String> {
     let by_key = HIDDEN.split_whitespace().any(|name| {
         joined.contains(&format!("['{name}'](")) || joined.contains(&format!("[\"{name}\"]("))
     });
-    (hides || computed_import || by_key).then(|| "it hides the name of what it calls".to_owned())
+    let binds = tight.contains("process.binding(");
+    (hides || computed_import || by_key || binds)
+        .then(|| "it hides the name of what it calls".to_owned())
 }

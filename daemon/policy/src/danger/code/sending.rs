@@ -4,7 +4,9 @@ use super::calls::Call;
 use crate::danger::writes::{self, Files};
 
 /// What sends something, with each quote as `'`.
-const SENDERS: [&str; 22] = [
+const SENDERS: [&str; 24] = [
+    "IO::Socket",
+    "TCPSocket",
     "requests.post(",
     "requests.put(",
     "urlopen(",
@@ -29,7 +31,16 @@ const SENDERS: [&str; 22] = [
     "socket.tcp(",
 ];
 /// What sends a text that is given to it.
-const BODIES: [&str; 17] = [
+const BODIES: [&str; 26] = [
+    ".request('POST'",
+    ".request('PUT'",
+    "storbinary(",
+    "storlines(",
+    "IO::Socket",
+    "TCPSocket",
+    "fsockopen(",
+    "('net').connect(",
+    "mail('",
     "requests.post(",
     "requests.put(",
     "httpx.post(",

@@ -83,8 +83,14 @@ fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
 fn escaped(rest: &str) -> (Option<char>, usize) {
     let digits = |from: usize, most: usize, radix: u32| {
         let behind = rest.get(from..).unwrap_or_default();
-        let count = behind.chars().take(most).take_while(|c| c.is_digit(radix)).count();
-        let number = behind.get(..count).and_then(|text| u32::from_str_radix(text, radix).ok());
+        let count = behind
+            .chars()
+            .take(most)
+            .take_while(|c| c.is_digit(radix))
+            .count();
+        let number = behind
+            .get(..count)
+            .and_then(|text| u32::from_str_radix(text, radix).ok());
         (number.and_then(char::from_u32), from + count)
     };
     let first = rest.chars().next();
