@@ -7,10 +7,11 @@ use crate::program::kind::base_name;
 use crate::shell::source::Source;
 use crate::word_list::is_listed;
 
-/// Programs whose operands are words, and no files that they read.
+/// Programs whose operands are words, or files of other places.
 const PRINTERS: &str = "
     echo printf : true false test [ expr touch mkdir mktemp basename dirname date which type cd export set exit rm ln
-    git docker kubectl npm cargo make sleep kill seq yes sponge";
+    git docker kubectl npm cargo make sleep kill seq yes sponge
+    ssh mosh adb vagrant podman nerdctl lxc gh curl wget http pip brew man helm aws gcloud az";
 
 /// Why a redirection loses what its file holds.
 pub(super) fn reason(

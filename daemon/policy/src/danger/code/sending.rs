@@ -31,7 +31,7 @@ const SENDERS: [&str; 24] = [
     "socket.tcp(",
 ];
 /// What sends a text that is given to it.
-const BODIES: [&str; 26] = [
+const BODIES: [&str; 25] = [
     ".request('POST'",
     ".request('PUT'",
     "storbinary(",
@@ -54,13 +54,12 @@ const BODIES: [&str; 26] = [
     "method:'PUT'",
     "method='POST'",
     "method='PUT'",
-    ",data=",
     "POSTFIELDS",
     "/inet/tcp/",
     "/inet/udp/",
 ];
 /// What reads a file.
-const READERS: [&str; 17] = [
+const READERS: [&str; 16] = [
     "open('",
     "readFileSync('",
     "readFile('",
@@ -76,7 +75,6 @@ const READERS: [&str; 17] = [
     "Bun.file('",
     "Deno.readFile('",
     "Deno.readTextFile('",
-    "<'",
     "CURLFile('",
 ];
 /// The environment as a whole.
@@ -110,7 +108,10 @@ pub(super) fn danger(files: Files<'_>, calls: &[Call], tight: &str) -> Option<St
     }
     // What is read as data and written anew is a request like any other.
     let is_data = ["json.load", "JSON.parse", "yaml.safe_load", "json_decode"];
-    if has(&BODIES) && has(&READERS) && !has(&is_data) {
+    let sends = has(&BODIES) || (quoted.contains("urlopen(") && quoted.contains(",data="));
+    // awk's `getline < "x"`, Perl's `open F, "<", "x"`.
+    let reads = has(&READERS) || (has(&["getline", "openF", "open("]) && quoted.contains("<'"));
+    if sends && reads && !has(&is_data) {
         return Some("it sends a file".to_owned());
     }
     let mails = quoted.contains("smtplib.SMTP") || quoted.contains("Net::SMTP.start");
