@@ -3,6 +3,7 @@
 use super::writes::{is_root, normal};
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
+use crate::word_list::is_listed;
 
 const NO_VALUES: Valued<'_> = Valued::These("");
 
@@ -94,49 +95,35 @@ pub(crate) fn is_data(name: &str) -> bool {
     suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
+/// The suffixes of files that somebody has entered or collected.
+const KEPT_SUFFIXES: &str = "
+    csv tsv json jsonl ndjson xml yml yaml toml ini conf cnf env xls xlsx ods doc docx odt mbox ics ledger journal
+    geojson npy pkl h5 feather avro orc";
+/// Directories that data is kept in.
+const KEPT_PLACES: &str = "data db backup backups storage uploads";
+/// Directories of what programs make anew.
+const OUTPUT_PLACES: &str = "
+    log logs tmp temp cache .cache build dist out output target coverage reports results test-results artifacts
+    node_modules";
+/// How the names of files begin that programs make anew.
+const OUTPUT_NAMES: [&str; 8] = [
+    "out", "result", "report", "tmp", "temp", "log", "summary", "test",
+];
+
 /// Whether a file holds what somebody has entered or collected, by its name: no log, and no output of a build.
 pub(crate) fn is_kept(path: &str) -> bool {
-    let suffixes = [
-        ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml", ".yml", ".yaml", ".toml", ".ini",
-        ".conf", ".cnf", ".env", ".xls", ".xlsx", ".ods", ".doc", ".docx", ".odt", ".mbox", ".ics",
-        ".ledger", ".journal", ".geojson", ".npy", ".pkl", ".h5", ".feather", ".avro", ".orc",
-    ];
-    let places = ["data", "db", "backup", "backups", "storage", "uploads"];
-    let outputs = [
-        "log",
-        "logs",
-        "tmp",
-        "temp",
-        "cache",
-        ".cache",
-        "build",
-        "dist",
-        "out",
-        "output",
-        "target",
-        "coverage",
-        "reports",
-        "results",
-        "test-results",
-        "artifacts",
-        "node_modules",
-    ];
     if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") {
         return false;
     }
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_output = directories.split('/').any(|part| outputs.contains(&part))
-        || [
-            "out", "result", "report", "tmp", "temp", "log", "summary", "test",
-        ]
-        .iter()
-        .any(|begin| name.starts_with(begin));
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let mut places = directories.split('/');
     let is_of_home = path.starts_with(['~', '$']) && !path.contains("/.");
-    let is_stored = !name.starts_with('.')
-        && !name.ends_with(".log")
-        && (is_of_home || places.contains(&directories.split('/').next().unwrap_or("")));
-    is_data(name)
-        || (!is_output && (is_stored || suffixes.iter().any(|suffix| name.ends_with(suffix))))
+    let is_of_data = is_listed(places.clone().next().unwrap_or(""), KEPT_PLACES);
+    let is_stored = (is_of_home || is_of_data) && !name.starts_with('.') && suffix != "log";
+    let is_output = places.any(|place| is_listed(place, OUTPUT_PLACES))
+        || OUTPUT_NAMES.iter().any(|begin| name.starts_with(begin));
+    is_data(name) || (!is_output && (is_stored || is_listed(suffix, KEPT_SUFFIXES)))
 }
 
 /// Files that truncate(1) empties. A log may be emptied, and so may a file that the text cannot know to

@@ -100,7 +100,10 @@ pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
 /// Whether a file is known to lie neither in the directory of the command nor where files come and go.
 fn is_outside(files: Files<'_>, path: &str) -> bool {
     let path = path.replace("${HOME}", "~").replace("$HOME", "~");
-    let is_public = path.ends_with(".pub") || path.contains(UNKNOWN);
+    let is_public = path.contains(UNKNOWN)
+        || path
+            .rsplit_once('.')
+            .is_some_and(|(_, suffix)| suffix == "pub");
     let passing = [
         "/tmp",
         "/var/tmp",

@@ -150,7 +150,7 @@ fn fold(rest: &[Token], before: Option<&Token>) -> Option<(String, usize)> {
             ..,
         ] if one == "1" => Some((reversed(text), 7)),
         [Text(format), Sign('%'), Text(value), ..] => {
-            Some((formatted(format, "%s", &[value.clone()])?, 3))
+            Some((formatted(format, "%s", std::slice::from_ref(value))?, 3))
         }
         [Text(format), Sign('%'), rest @ ..] => {
             let (values, length) = list(rest)?;
