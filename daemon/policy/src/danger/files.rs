@@ -3,6 +3,7 @@
 use super::writes::{is_root, normal};
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
+use crate::word_list::is_listed;
 
 const NO_VALUES: Valued<'_> = Valued::These("");
 
@@ -33,6 +34,9 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
             is_setuid(mode).then(|| {
                 format!("`install -m {mode}` lets everybody run it with its owner's rights")
             })
+        }
+        "perl" | "ruby" | "gawk" => {
+            drops_lines(program, args).then(|| format!("`{program} -i` empties files"))
         }
         "find" => args
             .iter()
@@ -91,6 +95,37 @@ pub(crate) fn is_data(name: &str) -> bool {
     suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
+/// The suffixes of files that somebody has entered or collected.
+const KEPT_SUFFIXES: &str = "
+    csv tsv json jsonl ndjson xml yml yaml toml ini conf cnf env xls xlsx ods doc docx odt mbox ics ledger journal
+    geojson npy pkl h5 feather avro orc";
+/// Directories that data is kept in.
+const KEPT_PLACES: &str = "data db backup backups storage uploads";
+/// Directories of what programs make anew.
+const OUTPUT_PLACES: &str = "
+    log logs tmp temp cache .cache build dist out output target coverage reports results test-results artifacts
+    node_modules";
+/// How the names of files begin that programs make anew.
+const OUTPUT_NAMES: [&str; 8] = [
+    "out", "result", "report", "tmp", "temp", "log", "summary", "test",
+];
+
+/// Whether a file holds what somebody has entered or collected, by its name: no log, and no output of a build.
+pub(crate) fn is_kept(path: &str) -> bool {
+    if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") {
+        return false;
+    }
+    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let mut places = directories.split('/');
+    let is_of_home = path.starts_with(['~', '$']) && !path.contains("/.");
+    let is_of_data = is_listed(places.clone().next().unwrap_or(""), KEPT_PLACES);
+    let is_stored = (is_of_home || is_of_data) && !name.starts_with('.') && suffix != "log";
+    let is_output = places.any(|place| is_listed(place, OUTPUT_PLACES))
+        || OUTPUT_NAMES.iter().any(|begin| name.starts_with(begin));
+    is_data(name) || (!is_output && (is_stored || is_listed(suffix, KEPT_SUFFIXES)))
+}
+
 /// Files that truncate(1) empties. A log may be emptied, and so may a file that the text cannot know to
 /// hold more than a name without a suffix.
 fn truncate(given: &Options<'_>) -> Option<String> {
@@ -108,6 +143,52 @@ fn truncate(given: &Options<'_>) -> Option<String> {
     let mut files = given.operands.iter();
     (shrinks && files.any(|(_, file)| is_kept(file)))
         .then(|| "`truncate` empties a file".to_owned())
+}
+
+/// Whether code that edits files in place prints no line: `perl -i -ne 'print if 0'`, `gawk -i inplace 0`.
+fn drops_lines(program: &str, args: &[Word]) -> bool {
+    let valued = match program {
+        "gawk" => "i include v assign F e source",
+        _ => "e E I M m r C",
+    };
+    let given = options(args, Valued::These(valued), Order::OptionsFirst);
+    let is_in_place = match program {
+        "gawk" => given
+            .value(&["i", "include"])
+            .is_some_and(|(_, file)| file == "inplace"),
+        _ => given.has_exactly("i") && given.has_exactly("n"),
+    };
+    let code = given.value(&["e", "E", "source"]);
+    let code = code.or_else(|| {
+        given
+            .operands
+            .first()
+            .copied()
+            .filter(|_| program == "gawk")
+    });
+    let Some((_, code)) = code.filter(|_| is_in_place) else {
+        return false;
+    };
+    let prints = ["print", "say", "puts", "write", "putc", "p "]
+        .iter()
+        .any(|call| code.contains(call));
+    let code = code.trim().trim_end_matches(';');
+    let never = [
+        "if 0",
+        "unless 1",
+        "if false",
+        "unless true",
+        "if undef",
+        "if nil",
+        "if ''",
+        "if \"\"",
+    ];
+    if program == "gawk" {
+        // A pattern without an action prints.
+        return !prints
+            && (code == "0" || (code.ends_with('}') && code.starts_with(['{', '/', 'B'])));
+    }
+    !prints || never.iter().any(|end| code.ends_with(end))
 }
 
 /// `rsync --delete` to a place outside of the directory.

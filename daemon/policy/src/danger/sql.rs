@@ -4,8 +4,8 @@
 
 mod administration;
 
-use crate::program::kind::SqlClient;
-use crate::shell::word::UNKNOWN;
+use crate::program::kind::{SqlClient, base_name};
+use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 
 /// Kinds of objects that DROP removes.
@@ -15,6 +15,40 @@ const OBJECTS: &str = "
     PUBLICATION SUBSCRIPTION LOGIN CONSTRAINT AGGREGATE DOMAIN RULE LANGUAGE WAREHOUSE STAGE PIPE STREAM TASK
     SHARE EXTERNAL SNAPSHOT DICTIONARY PACKAGE SYNONYM PROC PARTITION MEASUREMENT SERIES SHARD RETENTION GROUP
     ROUTINE OPERATOR AVAILABILITY RESOURCE CERTIFICATE CREDENTIAL CONTINUOUS DATASET CATALOG";
+/// Whether a file of statements destroys something, by its name. What is restored writes over a database that
+/// others use.
+pub(crate) fn destroys_by_name(path: &str, args: &[Word]) -> bool {
+    let host = args.windows(2).find_map(|pair| match pair {
+        [option, host] if matches!(&*option.text, "-h" | "--host" | "-H" | "-S") => {
+            Some(&host.text)
+        }
+        _ => None,
+    });
+    let is_remote = host.is_some_and(|host| !is_local(host))
+        || args.iter().any(|word| {
+            let host = word.text.strip_prefix("--host=");
+            let host = host.or_else(|| word.text.split_once("://").map(|(_, rest)| rest));
+            host.is_some_and(|host| !is_local(host))
+        });
+    let verbs = [
+        "drop", "reset", "wipe", "truncate", "delete", "purge", "destroy", "teardown", "cleanup",
+        "rollback", "undo", "nuke",
+    ];
+    let restores = ["restore", "backup", "dump"];
+    let name = base_name(path).to_lowercase();
+    let is_down = name.ends_with("clean.sql") || name.ends_with("down.sql");
+    is_down
+        || verbs.iter().any(|verb| name.contains(verb))
+        || (is_remote && restores.iter().any(|verb| name.contains(verb)))
+}
+
+fn is_local(host: &str) -> bool {
+    ["localhost", "127.0.0.1", "::1"]
+        .iter()
+        .any(|local| host.contains(local))
+        || host.starts_with('/')
+}
+
 /// Why a text is dangerous to the database of a client.
 pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
     match client {

@@ -91,7 +91,47 @@ pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     if is_credential(files, path) {
         return Some(format!("it sends {path}, which holds secrets"));
     }
-    is_data(path).then(|| format!("it sends {path}, which holds data"))
+    if is_data(path) {
+        return Some(format!("it sends {path}, which holds data"));
+    }
+    is_outside(files, path).then(|| format!("it sends {path}, which is none of its directory's"))
+}
+
+/// Whether a file is known to lie neither in the directory of the command nor where files come and go.
+fn is_outside(files: Files<'_>, path: &str) -> bool {
+    let path = path.replace("${HOME}", "~").replace("$HOME", "~");
+    let is_public = path.contains(UNKNOWN)
+        || path
+            .rsplit_once('.')
+            .is_some_and(|(_, suffix)| suffix == "pub");
+    let passing = [
+        "/tmp",
+        "/var/tmp",
+        "/dev",
+        "/usr/share",
+        "/build",
+        "/workspace",
+        "/app",
+    ];
+    let own = files.place.files(".").into_iter().map(|(path, _)| path);
+    let mut inside = own
+        .filter(|root| root.starts_with(['/', '~']))
+        .chain(passing.map(str::to_owned));
+    let is_below = |root: &str, path: &str| {
+        let rest = path.strip_prefix(root.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let resolved = files.place.files(&path);
+    let resolved = resolved.first().map_or(path.as_str(), |(path, _)| path);
+    path.starts_with(['/', '~']) && !is_public && !inside.any(|root| is_below(&root, resolved))
+}
+
+/// Whether a file is one that a person keeps for themselves, or the home as a whole.
+pub(crate) fn is_private(files: Files<'_>, path: &str) -> bool {
+    let path = path.replace("${HOME}", "~").replace("$HOME", "~");
+    let home = matches!(path.trim_end_matches('/'), "~" | "/home" | "/root" | "/");
+    let own = from_home(&normal(&path));
+    home || is_one_of(&files.patterns.private, &own)
 }
 
 /// Whether a file holds secrets, by its name.

@@ -22,8 +22,7 @@ const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 /// Calls that run a text as code.
-const EVALUATORS: &str =
-    "eval exec Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
+const EVALUATORS: &str = "eval exec compile Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
 /// Calls that run a file as code.
 const FILE_RUNNERS: &str = "run_path run_module dofile execfile loadfile";
 /// Calls that find what they give by a text.
@@ -32,6 +31,11 @@ const FINDERS: &str =
 /// What holds calls that start programs.
 const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
 
+/// What code is given: its arguments, its variables, and what it reads.
+const INPUTS: &str = "
+    argv ARGV arg args ARGS input stdin STDIN environ env ENV _SERVER _GET _ENV gets readline readlines recv
+    commandArgs getenv";
+
 /// What code runs.
 #[derive(Debug, Default)]
 pub(super) struct Started {
@@ -39,6 +43,8 @@ pub(super) struct Started {
     pub(super) code: Vec<String>,
     /// Whether the code starts something that it does not name by a literal.
     pub(super) runs_unread: bool,
+    /// Whether the code starts what it is given: its arguments, or what it reads.
+    pub(super) runs_input: bool,
 }
 
 /// What code for a program runs.
@@ -212,6 +218,7 @@ impl Scan<'_> {
         if starts && is_call {
             self.calls += 1;
             self.started.runs_unread |= !self.is_literal(at + 1);
+            self.started.runs_input |= self.is_input(at + 1);
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
                 || self.is_word(at + 1, &["as"]);
@@ -290,6 +297,43 @@ impl Scan<'_> {
                 return true;
             }
         }
+    }
+
+    /// Whether the arguments that begin at a token name what the code is given, and no text but a key.
+    fn is_input(&self, from: usize) -> bool {
+        let mut depth = 0_usize;
+        let mut is_input = false;
+        for at in from..self.tokens.len() {
+            match self.tokens.get(at) {
+                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
+                Some(Token::Sign(')' | ']' | '}')) => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                Some(Token::Sign(';' | '\n')) if depth == 0 => break,
+                Some(Token::Word(word)) => {
+                    let is_field =
+                        self.program.ends_with("awk") && word.chars().all(|c| c.is_ascii_digit());
+                    let is_topic = word == "_" && self.program == "perl";
+                    if self.names.contains_key(&format!("={word}")) {
+                        return false;
+                    }
+                    is_input |= is_field || is_topic || is_listed(word, INPUTS);
+                }
+                Some(Token::Text(text) | Token::Shell(text)) if !text.trim().is_empty() => {
+                    let is_key = at >= 2
+                        && self.sign(at - 1) == Some('[')
+                        && matches!(self.tokens.get(at - 2), Some(Token::Word(_)));
+                    if !is_key {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        is_input
     }
 
     /// awk(1p): `cmd | getline`, `print | cmd`.

@@ -40,20 +40,17 @@ pub(super) fn output_of(
     match printed {
         Some(text) => Stdin::of_text(text, fetches),
         None if fetches => Stdin::Fetched,
-        None if prints_a_file(stage, source, state) => Stdin::Given,
-        None => Stdin::Computed,
+        None => printed_file(stage, source, state).map_or(Stdin::Computed, Stdin::File),
     }
 }
 
-/// Whether a stage prints a file as it is. What files hold is not read.
-fn prints_a_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> bool {
+/// The file that a stage prints as it is. What files hold is not read.
+fn printed_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> Option<String> {
     let command = match stage.kind() {
         "redirected_statement" => stage.child_by_field_name("body"),
         _ => Some(stage),
     };
-    let Some(command) = command.filter(|node| node.kind() == "command") else {
-        return false;
-    };
+    let command = command.filter(|node| node.kind() == "command")?;
     let words = source.words(command, Scope::of(state), &mut Choices::none());
     let name = words.first().map_or("", |word| base_name(&word.text));
     let mut args = words
@@ -61,7 +58,8 @@ fn prints_a_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> boo
         .skip(1)
         .filter(|word| !word.text.starts_with('-'));
     let is_file = |text: &str| !is_stdin(text) && !is_descriptor(text);
-    matches!(name, "cat" | "tac") && args.next().is_some_and(|word| is_file(&word.text))
+    let file = args.next().filter(|word| is_file(&word.text))?;
+    matches!(name, "cat" | "tac").then(|| file.text.clone())
 }
 
 /// What a statement reads by its own redirections. The last one counts.
@@ -114,6 +112,7 @@ fn given_by(redirect: Node<'_>, source: Source<'_>, state: &ShellState) -> Optio
         _ if is_stdin(&path) => None,
         _ if is_descriptor(&path) => Some(Stdin::Computed),
         _ if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") => Some(Stdin::Fetched),
+        "<" | "<>" => Some(Stdin::File(path)),
         _ => Some(Stdin::Given),
     }
 }
@@ -129,7 +128,7 @@ pub(super) fn output_of_substitution(
     match inner.as_slice() {
         [only] if matches!(only.kind(), "command" | "redirected_statement") => {
             match output_of(*only, source, state, &Stdin::Given) {
-                Stdin::Given => Stdin::Computed,
+                Stdin::Given | Stdin::File(_) => Stdin::Computed,
                 output => output,
             }
         }

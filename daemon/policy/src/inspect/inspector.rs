@@ -213,6 +213,12 @@ impl Inspector {
     /// these lines; whether they run cannot be told.
     /// Returns whether the code starts what is only known once it runs.
     pub(super) fn code(&mut self, program: &str, text: &str, span: Span) -> bool {
+        let folded = code::constants::folded(text);
+        let folded = folded.is_some_and(|text| self.code_as_written(program, &text, span));
+        self.code_as_written(program, text, span) || folded
+    }
+
+    fn code_as_written(&mut self, program: &str, text: &str, span: Span) -> bool {
         if !self.inspection.count_text(text.len(), span) {
             return true;
         }
@@ -243,6 +249,10 @@ impl Inspector {
         self.add_possible(inner, "it runs a shell line: ", span);
         for text in started.code {
             started.runs_unread |= self.code(program, &text, span);
+        }
+        if started.runs_input {
+            let reason = "it starts what it is given";
+            self.inspection.note(Verdict::Unknown, reason, span);
         }
         if started.runs_unread {
             self.inspection.note_possible(span);
@@ -395,6 +405,10 @@ impl Inspector {
         let runs = (path.contains('/') && is_fetched(path))
             || run_files.iter().any(|file| is_fetched(file))
             || (works_here && fetched.is_inside)
+            || (works_here
+                && args
+                    .iter()
+                    .any(|word| is_fetched(&format!("{}/x", word.text))))
             || ((runs_files || works_here) && script.is_some_and(|word| is_fetched(&word.text)));
         runs.then(|| Danger::unread(Verdict::Dangerous, FETCHED.to_owned()))
     }
@@ -424,7 +438,7 @@ impl Inspector {
         if self.inspection.sends.is_none() && sends {
             self.inspection.sends = Some(span);
         }
-        if exfiltration::dumps(program) {
+        if exfiltration::dumps(program, args) {
             self.inspection.dump = Some(span);
         }
         if self.inspection.dump.is_some() && sends && exfiltration::is_foreign(&programs, program) {
@@ -582,7 +596,26 @@ impl Inspector {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         if runs_stdin(program, args) {
+            if let Stdin::File(path) = stdin {
+                self.run_file(program, path, args, span);
+            }
             self.run_text(program, stdin, "", span, depth);
+        }
+    }
+
+    /// Inspects a file that a program runs as its standard input: `sh < FILE`.
+    fn run_file(&mut self, program: &str, path: &str, args: &[Word], span: Span) {
+        if self.inspection.fetched.has(path) {
+            self.inspection
+                .note_unread(Verdict::Dangerous, FETCHED, span);
+        }
+        match program_kind(program) {
+            ProgramKind::Shell => self.script_file(&[Word::literal(path, span)]),
+            ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
+                let reason = "it runs statements that their name says to destroy";
+                self.inspection.note(Verdict::Dangerous, reason, span);
+            }
+            _ => {}
         }
     }
 
@@ -600,7 +633,9 @@ impl Inspector {
             };
         }
         match stdin {
-            Stdin::Given if is_descriptor(&word.text) && !is_stdin(&word.text) => Stdin::Computed,
+            Stdin::Given | Stdin::File(_) if is_descriptor(&word.text) && !is_stdin(&word.text) => {
+                Stdin::Computed
+            }
             stdin => stdin.clone(),
         }
     }
@@ -613,7 +648,7 @@ impl Inspector {
         };
         let is_make = matches!(program, "make" | "gmake");
         match (kind, text) {
-            (_, Stdin::Given)
+            (_, Stdin::Given | Stdin::File(_))
             | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
             (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
             (_, Stdin::Literal(_)) if is_make => {

@@ -7,6 +7,7 @@ mod assignment;
 mod code;
 mod command_sink;
 pub(crate) mod cwd;
+mod emptied;
 mod fetched;
 pub(crate) mod finding;
 mod flow;

@@ -24,7 +24,8 @@ pub(super) fn inspect_redirect(
     for word in words.into_iter().flat_map(|(words, _)| words) {
         if reads {
             let files = Files::new(inspection.programs.files(), &inspection.state.place);
-            let is_secret = writes::is_credential(files, &word.text);
+            let is_secret =
+                writes::is_credential(files, &word.text) || writes::is_private(files, &word.text);
             inspection.reads_secrets |= is_secret;
             continue;
         }

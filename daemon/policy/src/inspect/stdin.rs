@@ -5,8 +5,10 @@ use crate::shell::word::UNKNOWN;
 /// What a command reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stdin {
-    /// The terminal, or a file that the command line names.
+    /// The terminal, or a file whose name is not known.
     Given,
+    /// This file.
+    File(String),
     /// This text. Each part that is not known stands as [`UNKNOWN`].
     Literal(String),
     /// Bytes from a network, or out of an encoding that hides them.
@@ -32,7 +34,7 @@ impl Stdin {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Given | Self::Fetched | Self::Computed => None,
+            Self::Given | Self::File(_) | Self::Fetched | Self::Computed => None,
         }
     }
 }

@@ -9,11 +9,11 @@ use tree_sitter::Node;
 
 use super::assignment::{assign, blur_assigned, is_special, run_builtin};
 use super::command_sink::CommandSink;
+use super::emptied;
 use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
-use crate::danger::files::is_data;
 use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
 use crate::program::kind::{base_name, is_shell};
 use crate::program::output::fetches;
@@ -55,7 +55,12 @@ impl TreeWalk<'_> {
         match node.kind() {
             "comment" => {}
             "list" => self.list(node, stdin, depth),
-            "pipeline" => self.pipeline(node, stdin, depth),
+            "pipeline" => {
+                if let Some(reason) = emptied::reason_of_pipeline(node, self.source) {
+                    self.note_danger(reason, node);
+                }
+                self.pipeline(node, stdin, depth);
+            }
             "redirected_statement" => self.redirected(node, stdin, depth),
             "command" => self.command(node, Redirects::default(), stdin, depth),
             "if_statement" | "case_statement" => self.branches(node, stdin, depth),
@@ -95,6 +100,12 @@ impl TreeWalk<'_> {
             }
             _ => self.children(node, stdin, depth),
         }
+    }
+
+    fn note_danger(&mut self, reason: &str, node: Node<'_>) {
+        let span = self.source.span(node);
+        let inspection = self.sink.inspection();
+        inspection.note(Verdict::Dangerous, reason, span);
     }
 
     fn children(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
@@ -375,7 +386,7 @@ impl TreeWalk<'_> {
         let printed = body.map_or(Stdin::Computed, |body| {
             let source = self.source;
             match output_of(body, source, self.state(), &reads) {
-                Stdin::Given => Stdin::Computed,
+                Stdin::Given | Stdin::File(_) => Stdin::Computed,
                 printed => printed,
             }
         });
@@ -384,7 +395,9 @@ impl TreeWalk<'_> {
                 "file_redirect" => {
                     self.file_redirect(child);
                     self.note_fetched(node, child);
-                    self.note_emptied(body, child);
+                    if let Some(reason) = emptied::reason(node, child, self.source) {
+                        self.note_danger(reason, child);
+                    }
                     self.written(child, &printed, depth);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
@@ -450,11 +463,7 @@ impl TreeWalk<'_> {
         let connects = text.contains("/dev/tcp/") || text.contains("/dev/udp/");
         let program = self.first_word(node);
         if connects && (is_shell(program) || program == "exec") {
-            let span = self.source.span(node);
-            let reason = "it ties a shell to a connection";
-            self.sink
-                .inspection()
-                .note(Verdict::Dangerous, reason, span);
+            self.note_danger("it ties a shell to a connection", node);
         }
     }
 
@@ -574,27 +583,6 @@ impl TreeWalk<'_> {
             let (operator, target) = (self.source.operator(node), self.source.of(file));
             let span = self.source.span(file);
             inspect_redirect(self.sink.inspection(), operator, target, span);
-        }
-    }
-
-    /// Notes a file of data that nothing is written to: `: > app.db`.
-    fn note_emptied(&mut self, body: Option<Node<'_>>, redirect: Node<'_>) {
-        let printed = body.map_or("", |body| self.source.of(body));
-        let is_nothing = matches!(
-            printed.trim(),
-            "" | ":" | "true" | "cat /dev/null" | "echo -n" | "printf ''" | "echo -n ''"
-        );
-        let file = redirect.child_by_field_name("destination");
-        let operator = self.source.operator(redirect);
-        if let Some(file) = file.filter(|_| is_nothing && matches!(operator, ">" | ">|")) {
-            let name = self.source.of(file).trim_matches(['"', '\'']);
-            if is_data(name) && !name.starts_with("/tmp/") {
-                let span = self.source.span(file);
-                let reason = "it empties a file of data";
-                self.sink
-                    .inspection()
-                    .note(Verdict::Dangerous, reason, span);
-            }
         }
     }
 

@@ -3,7 +3,9 @@
 use super::kind::{ProgramKind, has_commands, is_interpreter, is_shell, program_kind};
 use super::options::{Order, Valued, options};
 use super::table::ProgramTable;
+use super::table::call::Call;
 use super::wrapper;
+use super::wrapper::inner_command::InnerCommand;
 use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
 
@@ -31,9 +33,7 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     }
     match program_kind(program) {
         ProgramKind::Code if has_commands(program) => true,
-        ProgramKind::Code => args
-            .iter()
-            .all(|word| is_stdin(&word.text) || matches!(&*word.text, "-u" | "-i" | "-B" | "-s")),
+        ProgramKind::Code => is_script_of_stdin(program, args),
         ProgramKind::Sql(_) => true,
         // The login shell behind `ssh HOST` reads it.
         ProgramKind::Shell => {
@@ -43,6 +43,26 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         ProgramKind::Text => is_line_editor(program, args),
         ProgramKind::Other => false,
     }
+}
+
+/// Whether an interpreter reads its script from standard input: `python3`, `node - ARGUMENT`, `deno run -`.
+fn is_script_of_stdin(program: &str, args: &[Word]) -> bool {
+    let table = ProgramTable::built_in();
+    let Some(row) = table.row(program).filter(|_| !program.ends_with("awk")) else {
+        return false;
+    };
+    let mut call = Call::new(row, args);
+    let options = call.options(None);
+    let mut operands = options.operands.iter().map(|(_, word)| *word);
+    let script = operands.next().filter(|word| *word != "run");
+    let has_module = args.iter().any(|word| word.text.starts_with("-m"));
+    let starts_code = || {
+        let started = wrapper::inner_commands(table, program, args);
+        let is_code = |inner: &InnerCommand| matches!(inner, InnerCommand::Code { .. });
+        started.iter().any(is_code)
+    };
+    let runs_only = script.or(operands.next());
+    runs_only.is_none_or(is_stdin) && !has_module && !call.asks_for_help() && !starts_code()
 }
 
 /// Whether the first operand of a program is a script that it runs.

@@ -201,6 +201,9 @@ fn is_spelling(given: &str, names: &[String], is_known: &dyn Fn(&str) -> bool) -
     names.iter().any(|name| {
         name == given
             || (name.ends_with(':') && given.starts_with(name.as_str()))
+            || name
+                .strip_suffix('*')
+                .is_some_and(|begin| given.starts_with(begin))
             || (given.len() > 2 && name.len() > 1 && name.starts_with(given) && !is_known(given))
     })
 }

@@ -1,13 +1,18 @@
-//! The corpus of `commands.txt`.
+//! The corpus of `commands.txt` and the files beside it.
 
 use termd_proto::policy::Verdict;
 
 use super::judged;
 
-const CORPUS: &str = include_str!("commands.txt");
+const CORPUS: &str = concat!(
+    include_str!("commands.txt"),
+    include_str!("commands_of_code.txt"),
+    include_str!("commands_of_files.txt"),
+    include_str!("commands_of_programs.txt")
+);
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 24] = [
+const FAMILIES: [(&str, usize); 29] = [
     ("spelling of rm", 33),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -32,6 +37,11 @@ const FAMILIES: [(&str, usize); 24] = [
     ("fetched, sent and opened: neighbours", 176),
     ("what destroys, publishes and sends, by class", 713),
     ("everyday lines across languages", 389),
+    ("what code puts together, removes, signals and sends", 306),
+    ("files that a line empties", 67),
+    ("files and data that a line sends", 60),
+    ("scripts out of a pipe, and options that name programs", 160),
+    ("what leads clusters and databases", 106),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

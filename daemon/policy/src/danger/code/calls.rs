@@ -32,7 +32,11 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                 words: Vec::new(),
             }),
             Some(Token::Word(first)) => {
-                let mut parts = vec![names.get(first).cloned().unwrap_or_else(|| first.clone())];
+                let is_called = matches!(tokens.get(at + 1), Some(Token::Sign('(')));
+                // PHP calls what a variable names: `$f = 'system'; $f('x')`.
+                let named = names.get(&format!("={first}")).filter(|_| is_called);
+                let stands_for = named.or_else(|| names.get(first));
+                let mut parts = vec![stands_for.cloned().unwrap_or_else(|| first.clone())];
                 let mut end = at + 1;
                 loop {
                     let next = (tokens.get(end), tokens.get(end + 1));
@@ -58,7 +62,7 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                     tokens.get(end),
                     Some(Token::Sign('(' | '[') | Token::Text(_))
                 ) || (matches!(tokens.get(end), Some(Token::Word(_)))
-                    && !texts.is_empty());
+                    && (!texts.is_empty() || name == "kill"));
                 if is_call || path.contains("environ") || path == "process.env" {
                     calls.push(Call {
                         path,

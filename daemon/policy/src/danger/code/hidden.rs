@@ -4,13 +4,14 @@ use super::calls::calls;
 use crate::word_list::is_listed;
 
 /// Calls that find what they call by a name.
-const BY_NAME: &str = "
+pub(super) const BY_NAME: &str = "
     getattr __import__ import_module send __send__ public_send const_get call_user_func call_user_func_array
     method constantize globals locals __getattribute__ attrgetter methodcaller";
 /// Names that nobody gives as a text but to hide them.
 const HIDDEN: &str = "
     system popen exec execv execve execvp execSync execFileSync eval spawn spawnSync rmtree rmSync unlink shell_exec
-    passthru proc_open check_output Popen removedirs child_process subprocess";
+    passthru proc_open check_output Popen removedirs child_process subprocess kill
+    rmdirSync unlinkSync rm_rf rm_r remove_tree pcntl_exec fork reboot execute";
 
 /// Why code is dangerous that names by a text what it calls: `getattr(os, 'sys' + 'tem')`.
 pub(super) fn danger(code: &str) -> Option<String> {
@@ -40,5 +41,7 @@ pub(super) fn danger(code: &str) -> Option<String> {
     let by_key = HIDDEN.split_whitespace().any(|name| {
         joined.contains(&format!("['{name}'](")) || joined.contains(&format!("[\"{name}\"]("))
     });
-    (hides || computed_import || by_key).then(|| "it hides the name of what it calls".to_owned())
+    let binds = tight.contains("process.binding(");
+    (hides || computed_import || by_key || binds)
+        .then(|| "it hides the name of what it calls".to_owned())
 }

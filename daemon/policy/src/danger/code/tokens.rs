@@ -66,12 +66,51 @@ fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
             return Some((text, at + end.len()));
         }
         if c == '\\' {
-            text.extend(chars.next().map(|(_, c)| c));
+            let rest = rest.get(at + 1..).unwrap_or_default();
+            let (escaped, length) = escaped(rest);
+            text.extend(escaped);
+            for _ in 0..length {
+                chars.next();
+            }
         } else {
             text.push(c);
         }
     }
     Some((text, rest.len()))
+}
+
+/// The character that an escape stands for, and the characters of it behind the backslash.
+fn escaped(rest: &str) -> (Option<char>, usize) {
+    let digits = |from: usize, most: usize, radix: u32| {
+        let behind = rest.get(from..).unwrap_or_default();
+        let count = behind
+            .chars()
+            .take(most)
+            .take_while(|c| c.is_digit(radix))
+            .count();
+        let number = behind
+            .get(..count)
+            .and_then(|text| u32::from_str_radix(text, radix).ok());
+        (number.and_then(char::from_u32), from + count)
+    };
+    let first = rest.chars().next();
+    let (character, length) = match first {
+        Some('x') => digits(1, 2, 16),
+        Some('u') if rest.starts_with("u{") => {
+            let (character, length) = digits(2, 6, 16);
+            (character, length + 1)
+        }
+        Some('u') => digits(1, 4, 16),
+        Some('0'..='7') => digits(0, 3, 8),
+        Some('n') => (Some('\n'), 1),
+        Some('t') => (Some('\t'), 1),
+        _ => (None, 0),
+    };
+    // Texts are searched for words, and not for what does not print.
+    match character.filter(|c| !c.is_control() || matches!(c, '\n' | '\t')) {
+        Some(character) => (Some(character), length),
+        None => (first, usize::from(first.is_some())),
+    }
 }
 
 /// `qx(…)`, `qx{…}`, `%x(…)`: a text, and its length.

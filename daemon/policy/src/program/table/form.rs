@@ -135,6 +135,8 @@ enum Term {
     Mark,
     /// The last operand is a file.
     Last,
+    /// The last operand fits.
+    End(Vec<Pattern>),
 }
 
 /// A form of a command line.
@@ -192,6 +194,8 @@ impl Form {
                     patterns(value)
                 };
                 Term::Option(option_names(names), value)
+            } else if let Some(last) = word.strip_suffix('$').filter(|last| !last.is_empty()) {
+                Term::End(patterns(last))
             } else if let Some(each) = word.strip_suffix("...") {
                 Term::Each(Pattern::parse(each))
             } else {
@@ -319,6 +323,10 @@ impl<'a> Matching<'_, 'a> {
                 let mut operands = self.options.operands.iter();
                 self.next = operands.position(|(at, _)| *at > mark)?;
             }
+            Term::End(patterns) => {
+                let last = operands.next_back()?;
+                patterns.iter().find_map(|pattern| pattern.fits(last))?;
+            }
             Term::Last => {
                 let last = self.options.operands.len().checked_sub(1)?;
                 let operand = self.options.operands.get(last);
@@ -421,7 +429,7 @@ fn option_names(text: &str) -> Vec<String> {
 
 impl Form {
     /// Whether a part of the form stands for one of these.
-    fn has_slot(&self, fits: impl Fn(Slot) -> bool) -> bool {
+    pub(super) fn has_slot(&self, fits: impl Fn(Slot) -> bool) -> bool {
         let is = |pattern: &Pattern| pattern.slot.is_some_and(&fits);
         self.terms.iter().any(|term| match term {
             Term::Next(patterns) | Term::Some(patterns) | Term::Option(_, patterns) => {
@@ -429,55 +437,8 @@ impl Form {
             }
             Term::Each(pattern) => is(pattern),
             Term::Last => fits(Slot::File),
-            Term::No(_) | Term::NoOption(_) | Term::Mark => false,
+            Term::No(_) | Term::NoOption(_) | Term::Mark | Term::End(_) => false,
         })
-    }
-}
-
-/// Reads forms that say which words are files.
-pub(super) fn file_forms<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<Form>, D::Error> {
-    let forms = Vec::<FileForm>::deserialize(deserializer)?;
-    Ok(forms.into_iter().map(|FileForm(form)| form).collect())
-}
-
-/// Reads forms that say what is started.
-pub(super) fn start_forms<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<Form>, D::Error> {
-    let forms = Vec::<StartForm>::deserialize(deserializer)?;
-    Ok(forms.into_iter().map(|StartForm(form)| form).collect())
-}
-
-/// A form in which a word is a file.
-struct FileForm(Form);
-
-impl<'de> Deserialize<'de> for FileForm {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let form = Form::deserialize(deserializer)?;
-        if form.has_slot(|slot| slot == Slot::File) {
-            return Ok(Self(form));
-        }
-        Err(de::Error::custom(
-            "the form does not say which word is the file: write FILE there, as in `-o|--output=FILE`",
-        ))
-    }
-}
-
-/// A form in which a word is started.
-struct StartForm(Form);
-
-impl<'de> Deserialize<'de> for StartForm {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let form = Form::deserialize(deserializer)?;
-        if form.has_slot(|slot| !matches!(slot, Slot::File | Slot::Inside)) {
-            return Ok(Self(form));
-        }
-        Err(de::Error::custom(
-            "the form does not say what is started: write one of COMMAND, LINE, PROGRAM, SHELL, CODE, SQL, REDIS, \
-             MONGO, SETTING, KEY and VARIABLE there, as in `exec -- COMMAND`",
-        ))
     }
 }
 

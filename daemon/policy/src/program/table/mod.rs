@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod form;
+mod form_list;
 mod program_table;
 pub(crate) mod row;
 pub(crate) mod setting;

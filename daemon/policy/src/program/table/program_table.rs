@@ -11,7 +11,7 @@ use super::setting::{Setting, setting};
 use crate::glob::{self, Case};
 
 /// The files of the table.
-const FILES: [&str; 14] = [
+const FILES: [&str; 16] = [
     include_str!("../../../programs/shells.toml"),
     include_str!("../../../programs/starters.toml"),
     include_str!("../../../programs/interpreters.toml"),
@@ -23,8 +23,10 @@ const FILES: [&str; 14] = [
     include_str!("../../../programs/git.toml"),
     include_str!("../../../programs/packages.toml"),
     include_str!("../../../programs/build.toml"),
+    include_str!("../../../programs/compilers.toml"),
     include_str!("../../../programs/containers.toml"),
     include_str!("../../../programs/clouds.toml"),
+    include_str!("../../../programs/clusters.toml"),
     include_str!("../../../programs/other.toml"),
 ];
 /// The row of all programs without one of their own.
@@ -43,6 +45,8 @@ pub(crate) struct FilePatterns {
     pub(crate) served: Vec<String>,
     /// Files that need only be appended to.
     pub(crate) appended: Vec<String>,
+    /// Files that a person keeps for themselves.
+    pub(crate) private: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

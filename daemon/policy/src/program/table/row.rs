@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::form::{Form, file_forms, start_forms};
+use super::form::Form;
+use super::form_list::{file_forms, start_forms};
 use super::setting::Setting;
 use crate::program::kind::{ProgramKind, SqlClient};
 use crate::program::options::{LongOptions, Valued};

@@ -230,6 +230,11 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
     let program = words.next().unwrap_or_default().trim_matches(['"', '\'']);
     let name = base_name(program);
     let is_word = !value.contains(char::is_whitespace);
+    // split(1): the filter writes the part that it reads.
+    let value = match value.split_once('>') {
+        Some((filter, file)) if file.trim_start_matches([' ', '"']).starts_with("$FILE") => filter,
+        _ => value,
+    };
     let is_shell = table
         .row(name)
         .is_some_and(|row| row.takes == Some(Takes::Shell));

@@ -1,0 +1,126 @@
+//! Files that a redirection empties: with nothing (`: > orders.csv`), or before they are read (`sort f > f`).
+
+use tree_sitter::Node;
+
+use crate::danger::files::is_kept;
+use crate::program::kind::base_name;
+use crate::shell::source::Source;
+use crate::word_list::is_listed;
+
+/// Programs whose operands are words, or files of other places.
+const PRINTERS: &str = "
+    echo printf : true false test [ expr touch mkdir mktemp basename dirname date which type cd export set exit rm ln
+    git docker kubectl npm cargo make sleep kill seq yes sponge
+    ssh mosh adb vagrant podman nerdctl lxc gh curl wget http pip brew man helm aws gcloud az";
+
+/// Why a redirection loses what its file holds.
+pub(super) fn reason(
+    statement: Node<'_>,
+    redirect: Node<'_>,
+    source: Source<'_>,
+) -> Option<&'static str> {
+    let operator = source.operator(redirect);
+    let descriptor = redirect.child_by_field_name("descriptor");
+    let is_output = descriptor.is_none_or(|descriptor| source.of(descriptor) == "1");
+    if !matches!(operator, ">" | ">|" | "&>") || !is_output {
+        return None;
+    }
+    let file = name(source.of(redirect.child_by_field_name("destination")?));
+    if file.starts_with("/dev/") || file.is_empty() {
+        return None;
+    }
+    let body = statement.child_by_field_name("body");
+    let printed = body.map_or("", |body| source.of(body));
+    let is_nothing = matches!(
+        printed.trim(),
+        "" | ":"
+            | "true"
+            | "cat /dev/null"
+            | "echo"
+            | "echo -n"
+            | "printf ''"
+            | "echo -n ''"
+            | "printf \"\""
+            | "echo \"\""
+            | "echo ''"
+            | "echo -n \"\""
+    );
+    if is_nothing && is_kept(file) && !appends_to(source, file) {
+        return Some("it empties a file of data");
+    }
+    let whole = match statement
+        .parent()
+        .filter(|parent| parent.kind() == "pipeline")
+    {
+        Some(pipeline) => pipeline,
+        None => statement,
+    };
+    reads(whole, file, source).then_some("it empties a file before it is read")
+}
+
+/// Why a pipeline loses a file that one stage reads and another one writes anew: `sort f | tee f`.
+pub(super) fn reason_of_pipeline(pipeline: Node<'_>, source: Source<'_>) -> Option<&'static str> {
+    let mut cursor = pipeline.walk();
+    let stages: Vec<Node<'_>> = pipeline.named_children(&mut cursor).collect();
+    let loses = stages.iter().enumerate().any(|(at, stage)| {
+        let words: Vec<&str> = source.of(*stage).split_whitespace().collect();
+        let Some(("tee", args)) = words.split_first().map(|(name, args)| (*name, args)) else {
+            return false;
+        };
+        let appends = args.iter().any(|word| matches!(*word, "-a" | "--append"));
+        let mut files = args
+            .iter()
+            .filter(|word| !word.starts_with(['-', '>', '/']));
+        let before = stages.get(..at).unwrap_or_default();
+        !appends
+            && files.any(|file| {
+                let mut before = before.iter();
+                before.any(|stage| reads(*stage, name(file), source))
+            })
+    });
+    loses.then_some("it empties a file before it is read")
+}
+
+/// Whether a command below a node reads a file.
+fn reads(node: Node<'_>, file: &str, source: Source<'_>) -> bool {
+    let mut rest = vec![node];
+    while let Some(node) = rest.pop() {
+        match node.kind() {
+            // These run before the redirections of their command.
+            "command_substitution" | "process_substitution" | "heredoc_redirect" => continue,
+            "file_redirect" => {
+                let destination = node.child_by_field_name("destination");
+                let is_file = |place| name(source.of(place)) == file;
+                if source.operator(node) == "<" && destination.is_some_and(is_file) {
+                    return true;
+                }
+                continue;
+            }
+            "command" if has_operand(node, file, source) => return true,
+            _ => {}
+        }
+        let mut cursor = node.walk();
+        rest.extend(node.named_children(&mut cursor));
+    }
+    false
+}
+
+fn has_operand(command: Node<'_>, file: &str, source: Source<'_>) -> bool {
+    let program = command.child_by_field_name("name");
+    let program = program.map_or("", |name| base_name(source.of(name)));
+    let mut cursor = command.walk();
+    let mut operands = command.children_by_field_name("argument", &mut cursor);
+    !is_listed(program, PRINTERS) && operands.any(|word| name(source.of(word)) == file)
+}
+
+/// Whether the text appends to a file that it has emptied: it makes the file.
+fn appends_to(source: Source<'_>, file: &str) -> bool {
+    let mut behind = source.text.split(">>").skip(1);
+    behind.any(|rest| name(rest.split_whitespace().next().unwrap_or("")).starts_with(file))
+}
+
+/// A file as it is written, without its quotes.
+fn name(raw: &str) -> &str {
+    let name = raw.trim_matches(['"', '\'', ';', ')']);
+    name.strip_prefix("./").unwrap_or(name)
+}
