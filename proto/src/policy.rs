@@ -246,4 +246,6 @@ pub struct ExplainPolicy {
     pub queries: Vec<PolicyQuery>,
     /// The text of a config.toml to decide by; absent: the one that is in force.
     pub config: Option<String>,
+    /// The file that `config` is of, for the answers; absent: the daemon's own.
+    pub config_path: Option<String>,
 }

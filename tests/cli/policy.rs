@@ -133,11 +133,14 @@ fn check_says_which_rule_why_and_what_it_would_run_under() {
     let other = other.to_str().unwrap();
     let output = ok(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
     assert!(output.contains("asks first (rule 1)"), "{output}");
+    assert!(output.contains(&format!("{other}:1")), "{output}");
     std::fs::write(other, "[policy]\nruels = []\n").unwrap();
     let output = termctl(&daemon, &["policy", "check", "--config", other, "--", "ls"]);
     assert_ne!(output.code, Some(0), "{output:?}");
     assert!(
-        output.err.contains(":2:1: unknown field `ruels`"),
+        output
+            .err
+            .contains(&format!("{other}:2:1: unknown field `ruels`")),
         "{output:?}"
     );
 }

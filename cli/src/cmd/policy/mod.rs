@@ -41,7 +41,7 @@ async fn check(context: Context, args: PolicyCheckArgs) -> Result<ExitCode, CliE
         client: args.client,
         uid: None,
     };
-    let config = args.config.as_deref().map(read).transpose()?;
+    let config = args.config.as_deref().map(OtherConfig::read).transpose()?;
     let mut explained = ask(&link, vec![query], config).await?;
     let explanation = explained
         .pop()
@@ -56,7 +56,7 @@ async fn check(context: Context, args: PolicyCheckArgs) -> Result<ExitCode, CliE
 
 async fn test(context: Context, args: PolicyTestArgs) -> Result<ExitCode, CliError> {
     let expectations = Expectations::parse(&read(&args.file)?, &args.file, here().as_deref())?;
-    let config = args.config.as_deref().map(read).transpose()?;
+    let config = args.config.as_deref().map(OtherConfig::read).transpose()?;
     let link = context.open().await?;
     let mut explained = Vec::new();
     for queries in expectations.queries().chunks(MAX_EXPLAINED) {
@@ -88,14 +88,32 @@ fn read(path: &Path) -> Result<String, UsageError> {
     })
 }
 
+/// A config.toml that is not in force.
+#[derive(Clone)]
+struct OtherConfig {
+    text: String,
+    path: String,
+}
+
+impl OtherConfig {
+    fn read(path: &Path) -> Result<Self, UsageError> {
+        Ok(Self {
+            text: read(path)?,
+            path: path.display().to_string(),
+        })
+    }
+}
+
 async fn ask(
     link: &Link,
     queries: Vec<PolicyQuery>,
-    config: Option<String>,
+    config: Option<OtherConfig>,
 ) -> Result<Vec<Explanation>, ClientError> {
+    let (config, config_path) = config.map(|config| (config.text, config.path)).unzip();
     link.repeat(&ExplainPolicy {
-        queries: queries.clone(),
-        config: config.clone(),
+        queries,
+        config,
+        config_path,
     })
     .await
 }

@@ -12,7 +12,7 @@ use crate::config::ConfigFile;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Explainer, PolicyInForce, decide};
+use crate::service::{Explainer, OtherPolicy, PolicyInForce, decide};
 use crate::terminal::TerminalError;
 use termd_policy::{Completeness, Invocation, Request};
 
@@ -76,7 +76,11 @@ impl PolicyHandler {
         params: ExplainPolicy,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<Vec<Explanation>> {
-        let ExplainPolicy { queries, config } = params;
+        let ExplainPolicy {
+            queries,
+            config,
+            config_path,
+        } = params;
         let introduction = context.introduction();
         if queries.len() > MAX_EXPLAINED {
             return Err(RpcError::invalid_params(
@@ -104,12 +108,17 @@ impl PolicyHandler {
             }
         }
         let explainer = Arc::clone(&self.explainer);
-        let (file, gate) = (self.file.clone(), context.gate());
+        let file = config_path.map_or_else(|| self.file.clone(), PathBuf::from);
+        let gate = context.gate();
         // Patterns are compiled, and paths looked up.
         let explained = tokio::task::spawn_blocking(move || {
             let other = config.map(|text| ConfigFile::parse(text, &file).map(|file| file.policy));
             let other = other.transpose().map_err(|error| error.to_string())?;
-            let explain = |query| explainer.explain(query, other.as_ref(), &gate);
+            let other = other.as_ref().map(|policy| OtherPolicy {
+                policy,
+                file: &file,
+            });
+            let explain = |query| explainer.explain(query, other, &gate);
             Ok::<_, String>(queries.iter().map(explain).collect())
         });
         let explained = explained.await.map_err(|_| TerminalError::Stopping)?;

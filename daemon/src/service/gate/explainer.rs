@@ -14,6 +14,13 @@ use termd_policy::{
     ByteSize, CompiledGate, Completeness, Invocation, Policy, Profile, Request, TimeSpan,
 };
 
+/// A policy that is not in force, and its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OtherPolicy<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) file: &'a Path,
+}
+
 /// Explains decisions.
 #[derive(Debug)]
 pub(crate) struct Explainer {
@@ -44,7 +51,7 @@ impl Explainer {
     pub(crate) fn explain(
         &self,
         query: &PolicyQuery,
-        other: Option<&Policy>,
+        other: Option<OtherPolicy<'_>>,
         gate: &CompiledGate,
     ) -> Explanation {
         let what = match (&query.line, &query.argv) {
@@ -61,14 +68,14 @@ impl Explainer {
             env: &[],
         };
         let own = self.policy.get();
-        let with_approved = other.map(|other| other.with_approved(own.approved().clone()));
+        let with_approved = other.map(|other| other.policy.with_approved(own.approved().clone()));
         let policy = with_approved.as_ref().unwrap_or(&own);
         let decision = decide(policy, &request, Completeness::Whole, gate);
         let inherited = inherited_environment(env::vars_os());
         let filtered = decision.profile.env.apply(inherited);
         let file = match decision.judgement.approved {
-            Some(_) => &self.approved_file,
-            None => &self.config_file,
+            Some(_) => self.approved_file.as_path(),
+            None => other.map_or(self.config_file.as_path(), |other| other.file),
         };
         let file = file.to_string_lossy().into_owned();
         Explanation {

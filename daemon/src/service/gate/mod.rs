@@ -37,7 +37,7 @@ use termd_policy::{
 pub(crate) use self::approved_rules::ApprovedRules;
 pub(crate) use self::approver::{Answerer, Approver};
 pub(crate) use self::asker::Asker;
-pub(crate) use self::explainer::Explainer;
+pub(crate) use self::explainer::{Explainer, OtherPolicy};
 pub(crate) use self::policy_in_force::{PolicyInForce, decide};
 pub(crate) use self::ruling::Ruling;
 pub(crate) use self::typist::Typist;
