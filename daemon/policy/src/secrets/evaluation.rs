@@ -2,11 +2,10 @@
 //! (`docs/decisions/0088-evaluated-text-is-shown.md`).
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
 
-use regex::Regex;
 use termd_proto::policy::Verdict;
 
+use super::lazy_regex::LazyRegex;
 use crate::inspect::finding::InspectedCommand;
 use crate::inspect::gate::CompiledGate;
 use crate::inspect::inspect;
@@ -101,10 +100,10 @@ const RUNS_TEXT: [&str; 44] = [
 /// The same for expect(1), whose `spawn` and `send` are its purpose.
 const EXPECT_RUNS_TEXT: [&str; 6] = ["eval", "exec", "decode", "source", "format", "subst"];
 /// The definition of a function: what its name stands for later is not what it says.
-const DEFINITION: &str =
-    r"\(\s*\)\s*(?:[{(]|\[\[|(?:if|for|while|until|case|select)\b)|\bfunction\s";
+static DEFINITION: LazyRegex =
+    LazyRegex::new(r"\(\s*\)\s*(?:[{(]|\[\[|(?:if|for|while|until|case|select)\b)|\bfunction\s");
 /// A redirection into a file.
-const WRITTEN_FILE: &str = r#">[>|]?[ \t]*["']?([^\s"'&;|<>()]+)"#;
+static WRITTEN_FILE: LazyRegex = LazyRegex::new(r#">[>|]?[ \t]*["']?([^\s"'&;|<>()]+)"#);
 
 /// Whether a text, or the words of an argv, may run what is made of words in it.
 pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
@@ -116,7 +115,10 @@ pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
             &joined
         }
     };
-    if pattern(&DEFINITION_ONCE, DEFINITION).is_none_or(|definition| definition.is_match(text)) {
+    if DEFINITION
+        .get()
+        .is_none_or(|definition| definition.is_match(text))
+    {
         return true;
     }
     let inspection = inspect(
@@ -133,13 +135,6 @@ pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
             .commands
             .iter()
             .any(|command| runs_text(command, text))
-}
-
-static DEFINITION_ONCE: OnceLock<Option<Regex>> = OnceLock::new();
-static WRITTEN_ONCE: OnceLock<Option<Regex>> = OnceLock::new();
-
-fn pattern(once: &'static OnceLock<Option<Regex>>, text: &str) -> Option<&'static Regex> {
-    once.get_or_init(|| Regex::new(text).ok()).as_ref()
 }
 
 /// Whether the gate cannot tell what the text runs, or has found that it runs what it decodes. A text
@@ -162,7 +157,7 @@ fn has_unknown_program(inspection: &Inspection) -> bool {
 /// Whether a program or a script has the name of a file that the text writes.
 fn runs_what_it_writes(inspection: &Inspection, text: &str) -> bool {
     let mut written = HashSet::new();
-    if let Some(redirection) = pattern(&WRITTEN_ONCE, WRITTEN_FILE) {
+    if let Some(redirection) = WRITTEN_FILE.get() {
         let files = redirection.captures_iter(text);
         written.extend(files.filter_map(|file| Some(base_name(file.get(1)?.as_str()))));
     }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
 
-use regex::Regex;
 use sha2::{Digest, Sha256};
+
+use super::lazy_regex::LazyRegex;
 
 /// The longest mark, in bytes.
 pub const MAX_MARK_BYTES: usize = 64;
@@ -14,7 +14,7 @@ pub const KEY_BYTES: usize = 32;
 /// How much of the hash a mark shows, in bytes. Of a thousand million secrets two may have the same.
 const HASH_BYTES: usize = 6;
 /// A mark, and the mark of earlier databases, which had neither length nor hash.
-const FORM: &str = r"\[redacted(?: [0-9]{1,20} bytes? [0-9a-f]{12})?\]";
+static FORM: LazyRegex = LazyRegex::new(r"\[redacted(?: [0-9]{1,20} bytes? [0-9a-f]{12})?\]");
 /// Stands behind the bracket of a mark that was typed.
 const TYPED: &str = "typed: ";
 /// Stands for each byte of a mark while secrets are looked for. It is neither a quote nor a separator,
@@ -82,8 +82,7 @@ pub(super) fn typed_marks(text: &str) -> Option<String> {
 }
 
 fn marks(text: &str) -> Option<impl Iterator<Item = Range<usize>> + use<'_>> {
-    static FORMS: OnceLock<Option<Regex>> = OnceLock::new();
-    let form = FORMS.get_or_init(|| Regex::new(FORM).ok()).as_ref()?;
+    let form = FORM.get()?;
     Some(form.find_iter(text).map(|mark| mark.range()))
 }
 

@@ -4,6 +4,7 @@ mod assignments;
 mod command_reader;
 mod evaluation;
 mod finding;
+mod lazy_regex;
 mod line_reader;
 mod mark;
 mod programs;

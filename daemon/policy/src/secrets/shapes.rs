@@ -4,12 +4,12 @@
 //! beyond the end of its match, nor begin a long match that does not end.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::assignments::assignments;
 use super::finding::{Finding, Place, PlaceKind};
+use super::lazy_regex::LazyRegex;
 use super::secret_names::{names_secret, names_secret_parameter, variable_has_secret};
 use super::tokens;
 use super::value::{is_mixed, is_random};
@@ -30,137 +30,144 @@ enum Check {
 }
 
 /// Each pattern with a text that every match holds in lower case, and its check.
-const PATTERNS: [(&str, &str, Check); 19] = [
+static PATTERNS: [(&str, LazyRegex, Check); 19] = [
     // RFC 9110 §11.6.2: the scheme stays.
     (
         "authorization",
-        r#"(?i)(?-u:\b)(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:[a-z][a-z0-9-]{0,30}[ \t]+)?([^'"\s]+)"#,
+        LazyRegex::new(
+            r#"(?i)(?-u:\b)(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:[a-z][a-z0-9-]{0,30}[ \t]+)?([^'"\s]+)"#,
+        ),
         Check::Always,
     ),
     (
         ":",
-        r#"(?i)(?:^|[^/A-Za-z0-9_-])(?:x-[a-z-]{0,30}(?:key|token|secret|auth)|(?:[a-z]{1,20}-){1,4}(?:api-key|apikey|token|subscription-key)|api-key|apikey):[ \t]*([^'"\s]+)"#,
+        LazyRegex::new(
+            r#"(?i)(?:^|[^/A-Za-z0-9_-])(?:x-[a-z-]{0,30}(?:key|token|secret|auth)|(?:[a-z]{1,20}-){1,4}(?:api-key|apikey|token|subscription-key)|api-key|apikey):[ \t]*([^'"\s]+)"#,
+        ),
         Check::Always,
     ),
     // RFC 6265.
     (
         "cookie",
-        r#"(?i)(?-u:\b)cookie:[ \t]*([^'"\r\n]+)"#,
+        LazyRegex::new(r#"(?i)(?-u:\b)cookie:[ \t]*([^'"\r\n]+)"#),
         Check::Fields,
     ),
     // RFC 6750, outside its header.
     (
         "bearer",
-        r"(?i)(?-u:\b)bearer[ \t]+([A-Za-z0-9._~+/=-]{16,})",
+        LazyRegex::new(r"(?i)(?-u:\b)bearer[ \t]+([A-Za-z0-9._~+/=-]{16,})"),
         Check::Random,
     ),
     // RFC 3986 §3.2.1: user:password@ before a host.
     (
         "://",
-        r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@'"?#]*:([^\s/'"?#]+)@"#,
+        LazyRegex::new(r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@'"?#]*:([^\s/'"?#]+)@"#),
         Check::Always,
     ),
     // A token in a user's place.
     (
         "://",
-        r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{0,30}://([^\s/:@'"?#]{16,})[:@]"#,
+        LazyRegex::new(r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{0,30}://([^\s/:@'"?#]{16,})[:@]"#),
         Check::Random,
     ),
     // A field of JSON, and of Python's dictionaries.
     (
         "\"",
-        r#""(?<name>[A-Za-z0-9_.-]{1,64})"\s*:\s*("(?:[^"\\]|\\.)+")"#,
+        LazyRegex::new(r#""(?<name>[A-Za-z0-9_.-]{1,64})"\s*:\s*("(?:[^"\\]|\\.)+")"#),
         Check::Name,
     ),
     (
         "'",
-        r"'(?<name>[A-Za-z0-9_.-]{1,64})'\s*:\s*('[^'\\]+')",
+        LazyRegex::new(r"'(?<name>[A-Za-z0-9_.-]{1,64})'\s*:\s*('[^'\\]+')"),
         Check::Name,
     ),
     // A double-quoted field inside a quoted string: each quote has a backslash.
     (
         "\\\"",
-        r#"\\"(?<name>[A-Za-z0-9_.-]{1,64})\\"\s*:\s*\\"([^"\\]+)\\""#,
+        LazyRegex::new(r#"\\"(?<name>[A-Za-z0-9_.-]{1,64})\\"\s*:\s*\\"([^"\\]+)\\""#),
         Check::Name,
     ),
     // `name: value`, to the end of a line or of a string.
     (
         ": ",
-        r#"(?m)(?-u:\b)(?<name>[A-Za-z][A-Za-z0-9_-]{0,40})[ \t]*:[ \t]+([^\s'"\\,]+)(?:\\[nrt]|['",]|[ \t]*$)"#,
+        LazyRegex::new(
+            r#"(?m)(?-u:\b)(?<name>[A-Za-z][A-Za-z0-9_-]{0,40})[ \t]*:[ \t]+([^\s'"\\,]+)(?:\\[nrt]|['",]|[ \t]*$)"#,
+        ),
         Check::Name,
     ),
     // A name and a string in code: `password = "x"`, `password: 'x'`, `:password => "x"`, `d["password"] = "x"`.
     (
         "=",
-        r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?\]?[ \t]*(?::=|=>|=)[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        LazyRegex::new(
+            r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?\]?[ \t]*(?::=|=>|=)[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        ),
         Check::Name,
     ),
     (
         ":",
-        r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?[ \t]*:[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        LazyRegex::new(
+            r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\\?["']?[ \t]*:[ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        ),
         Check::Name,
     ),
     // Calls that take a name and a password: `auth=('u', 'x')`, `login('u', 'x')`.
     (
         "(",
-        r#"(?i)(?:auth|login|authenticate|superuser|create_user|createuser)=?[ \t]*\((?:[ \t]*\\?["'][^"'\\\n]{0,64}\\?["'][ \t]*,){1,3}[ \t]*\\?["']([^\s"'\\]+)\\?["'][ \t]*\)"#,
+        LazyRegex::new(
+            r#"(?i)(?:auth|login|authenticate|superuser|create_user|createuser)=?[ \t]*\((?:[ \t]*\\?["'][^"'\\\n]{0,64}\\?["'][ \t]*,){1,3}[ \t]*\\?["']([^\s"'\\]+)\\?["'][ \t]*\)"#,
+        ),
         Check::Always,
     ),
     // Calls that set one: `set_password('x')`.
     (
         "password",
-        r#"(?i)(?:set|make|check|change|reset|update|hash)_?password[ \t]*\([ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        LazyRegex::new(
+            r#"(?i)(?:set|make|check|change|reset|update|hash)_?password[ \t]*\([ \t]*\\?["']([^\s"'\\]+)\\?["']"#,
+        ),
         Check::Always,
     ),
     // Commands that print a password for another program: restic(1), borg(1).
     (
         "pass",
-        r#"(?i)pass(?:word|phrase)?[_-]?(?:command|cmd)[= \t]+\\?["']?(?:echo|printf)[ \t]+(?:-n[ \t]+|\\?["']?%s\\?["']?[ \t]+)?\\?["']?([^\s"'\\]+)"#,
+        LazyRegex::new(
+            r#"(?i)pass(?:word|phrase)?[_-]?(?:command|cmd)[= \t]+\\?["']?(?:echo|printf)[ \t]+(?:-n[ \t]+|\\?["']?%s\\?["']?[ \t]+)?\\?["']?([^\s"'\\]+)"#,
+        ),
         Check::Always,
     ),
     // expect(1) types it.
     (
         "send",
-        r#"(?-u:\b)send[ \t]+(?:--[ \t]+)?\\?["'{]?([^\s"'\\{}\[\]$]+)\\+r"#,
+        LazyRegex::new(r#"(?-u:\b)send[ \t]+(?:--[ \t]+)?\\?["'{]?([^\s"'\\{}\[\]$]+)\\+r"#),
         Check::Mixed,
     ),
     // SQL: CREATE and ALTER USER.
     (
         "password",
-        r#"(?i)(?-u:\b)password[ \t]*[ (][ \t]*(\\?'[^'\s\\]+\\?'|"[^"\s]+")"#,
+        LazyRegex::new(r#"(?i)(?-u:\b)password[ \t]*[ (][ \t]*(\\?'[^'\s\\]+\\?'|"[^"\s]+")"#),
         Check::Always,
     ),
     (
         "identified by",
-        r#"(?i)(?-u:\b)identified by[ \t]+(\\?'[^'\s\\]+\\?'|"[^"\s]+")"#,
+        LazyRegex::new(r#"(?i)(?-u:\b)identified by[ \t]+(\\?'[^'\s\\]+\\?'|"[^"\s]+")"#),
         Check::Always,
     ),
     // netrc(5).
     (
         "login",
-        r#"(?i)(?-u:\b)login[ \t]+[^\s'"]{1,64}[ \t]+password[ \t]+([^\s'"\\]+)"#,
+        LazyRegex::new(r#"(?i)(?-u:\b)login[ \t]+[^\s'"]{1,64}[ \t]+password[ \t]+([^\s'"\\]+)"#),
         Check::Always,
     ),
 ];
 /// How much of a word before a token is read.
 const MAX_PATH_BYTES: usize = 256;
 /// RFC 7468: the text before and behind the body of a private key.
-const KEY_BEGIN: &str = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
+static KEY_BEGIN: LazyRegex =
+    LazyRegex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----");
 const KEY_END: &str = "-----END";
 /// A line of a key. A shorter rest of it tells nothing.
-const KEY_LINE: &str = "[A-Za-z0-9+/=]{16,}";
+static KEY_LINE: LazyRegex = LazyRegex::new("[A-Za-z0-9+/=]{16,}");
 /// The shortest secret without a `:`, a `=` or a blank. An argv may have a million shorter words.
 const MIN_BYTES: usize = 16;
-
-fn patterns() -> &'static [(&'static str, Regex, Check)] {
-    static ONCE: OnceLock<Vec<(&str, Regex, Check)>> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let compiled = PATTERNS.iter().filter_map(|(marker, pattern, check)| {
-            Some((*marker, Regex::new(pattern).ok()?, *check))
-        });
-        compiled.collect()
-    })
-}
 
 /// Adds the secrets of a text.
 pub(super) fn find(text: &str, finding: &mut Finding) {
@@ -175,11 +182,14 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
         .filter(|token| !is_file(token))
         .for_each(|token| finding.add(token));
     let lower = text.to_ascii_lowercase();
-    for (marker, pattern, check) in patterns() {
-        // Captures cost more than a search for any match.
-        if !lower.contains(marker) || !pattern.is_match(text) {
+    for (marker, pattern, check) in &PATTERNS {
+        if !lower.contains(marker) {
             continue;
         }
+        // Captures cost more than a search for any match.
+        let Some(pattern) = pattern.get().filter(|pattern| pattern.is_match(text)) else {
+            continue;
+        };
         for captures in pattern.captures_iter(text) {
             add_checked(text, &captures, *check, finding);
         }
@@ -204,8 +214,11 @@ pub(crate) fn is_secret_value(value: &str) -> bool {
         return true;
     }
     let mut finding = Finding::default();
-    for (marker, pattern, check) in patterns() {
-        if *marker == "://" && value.contains(marker) {
+    for (marker, pattern, check) in &PATTERNS {
+        if *marker == "://"
+            && value.contains(marker)
+            && let Some(pattern) = pattern.get()
+        {
             for captures in pattern.captures_iter(value) {
                 add_checked(value, &captures, *check, &mut finding);
             }
@@ -311,10 +324,7 @@ fn is_option_name(name: &str) -> bool {
 
 /// Adds the lines of private keys. What is no base64 between their ends is no key.
 fn find_keys(text: &str, finding: &mut Finding) {
-    static ONCE: OnceLock<Option<(Regex, Regex)>> = OnceLock::new();
-    let compiled =
-        ONCE.get_or_init(|| Some((Regex::new(KEY_BEGIN).ok()?, Regex::new(KEY_LINE).ok()?)));
-    let Some((begin, line_pattern)) = compiled else {
+    let (Some(begin), Some(line_pattern)) = (KEY_BEGIN.get(), KEY_LINE.get()) else {
         return;
     };
     let mut from = 0;
@@ -346,7 +356,9 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        assert_eq!(patterns().len(), PATTERNS.len());
-        assert!(Regex::new(KEY_BEGIN).is_ok() && Regex::new(KEY_LINE).is_ok());
+        let patterns = PATTERNS.iter().map(|(_, pattern, _)| pattern);
+        for pattern in patterns.chain([&KEY_BEGIN, &KEY_LINE]) {
+            assert!(pattern.get().is_some(), "{pattern:?}");
+        }
     }
 }

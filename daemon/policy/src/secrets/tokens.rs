@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::Regex;
 use serde::Deserialize;
+
+use super::lazy_regex::LazyRegex;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,12 +24,11 @@ struct Token {
     _source: String,
 }
 
-/// A compiled shape.
 #[derive(Debug)]
 struct Shape {
     /// A text that every match holds. To look for it costs little.
     marker: String,
-    regex: Regex,
+    regex: LazyRegex,
 }
 
 /// Adds the ranges of tokens in a text.
@@ -37,12 +37,15 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
         if !text.contains(&shape.marker) {
             continue;
         }
+        let Some(regex) = shape.regex.get() else {
+            continue;
+        };
         // A search alone is cheaper than one for groups.
-        if shape.regex.captures_len() == 1 {
-            found.extend(shape.regex.find_iter(text).map(|token| token.range()));
+        if regex.captures_len() == 1 {
+            found.extend(regex.find_iter(text).map(|token| token.range()));
             continue;
         }
-        let captures = shape.regex.captures_iter(text);
+        let captures = regex.captures_iter(text);
         found.extend(captures.filter_map(|captures| Some(captures.get(1)?.range())));
     }
 }
@@ -52,21 +55,21 @@ fn shapes() -> &'static [Shape] {
     SHAPES.get_or_init(|| {
         let table = toml::from_str::<Table>(include_str!("tokens.toml"));
         let tokens = table.map(|table| table.token).unwrap_or_default();
-        tokens.into_iter().filter_map(compile).collect()
+        tokens.into_iter().map(shape).collect()
     })
 }
 
-/// A test holds that each pattern compiles.
-fn compile(token: Token) -> Option<Shape> {
+fn shape(token: Token) -> Shape {
     // Before what is no letter there is no beginning of a word.
     let boundary = if token.pattern.starts_with('\\') {
         ""
     } else {
         r"(?-u:\b)"
     };
-    let regex = Regex::new(&format!("{boundary}{}", token.pattern)).ok()?;
-    let marker = token.marker;
-    Some(Shape { marker, regex })
+    Shape {
+        marker: token.marker,
+        regex: format!("{boundary}{}", token.pattern).into(),
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +87,7 @@ mod tests {
                 "{token:?}"
             );
             assert!(token.pattern.starts_with('\\') || !token.pattern.starts_with('^'));
-            assert!(compile(token).is_some());
+            assert!(shape(token).regex.get().is_some());
         }
     }
 }
