@@ -5,6 +5,7 @@ pub mod approval;
 pub mod args;
 pub mod clock;
 pub mod config;
+mod heap_trim;
 pub mod journal;
 pub mod keeper_client;
 pub mod logging;

@@ -10,8 +10,10 @@
 mod bare;
 mod creating;
 mod daemon;
+mod flood;
 mod guards;
 mod idle;
+mod memory;
 mod reading;
 mod thousand;
 mod throughput;
@@ -24,7 +26,7 @@ use termd_test_support::figures::Report;
 /// One benchmark: what selects it, and what it does.
 type Benchmark = (&'static str, fn(&mut Report) -> anyhow::Result<()>);
 
-const BENCHMARKS: [Benchmark; 7] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("throughput", throughput::run),
     ("create", creating::on_an_open_connection),
     ("termctl", creating::whole_termctl),
@@ -32,6 +34,8 @@ const BENCHMARKS: [Benchmark; 7] = [
     ("output", reading::run),
     ("idle", idle::run),
     ("thousand", thousand::run),
+    ("flood", flood::run),
+    ("memory", memory::run),
 ];
 
 fn main() -> anyhow::Result<ExitCode> {

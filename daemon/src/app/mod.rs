@@ -133,6 +133,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
         stats,
         events: Some(services.base.events.clone()),
         descent: Some(Arc::new(Descent::new(registry, &paths.state_dir))),
+        heap: services.base.heap.clone(),
         ..ServeOptions::default()
     };
     let serving = tokio::spawn(serve(

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approval::Approvals;
 use crate::config::{ApprovedPlace, Config, MaxRunning};
+use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
@@ -23,6 +24,7 @@ use crate::store::Store;
 use crate::terminal::TerminalError;
 use crate::terminal::input::input_audit::InputLog;
 use crate::terminal::output::backlog::Backlog;
+use crate::terminal::output::flood_turn::FloodTurns;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_policy::Policy;
 use termd_policy::secrets::redact::RedactionKey;
@@ -55,6 +57,7 @@ pub(super) struct Base {
     pub(super) events: broadcast::Sender<TerminalEvent>,
     /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
     pub(super) stopping: CancellationToken,
+    pub(super) heap: HeapTrim,
 }
 
 impl Base {
@@ -69,6 +72,7 @@ impl Base {
             keeper,
             events,
             stopping,
+            heap: HeapTrim::start(),
         }
     }
 }
@@ -226,9 +230,11 @@ impl Services {
             keeper: base.keeper.clone(),
             events: base.events.clone(),
             backlog: Backlog::default(),
+            flood_turns: FloodTurns::default(),
             input_log: input_log(config),
             idle_listed,
             stopping: base.stopping.clone(),
+            heap: base.heap.clone(),
         });
         let creator = Creator {
             registry: Arc::clone(&base.registry),

@@ -27,6 +27,7 @@ use super::limits::{
 };
 use super::peer::{Admission, Peer, PeerProcess, admit};
 use super::peer_quota::{PeerQuotas, Seat};
+use crate::heap_trim::HeapTrim;
 use crate::service::Descent;
 
 /// The options of [`serve`].
@@ -42,6 +43,8 @@ pub struct ServeOptions {
     pub events: Option<broadcast::Sender<TerminalEvent>>,
     /// Says whose a peer is; `None`: every peer is a person's.
     pub descent: Option<Arc<Descent>>,
+    /// Told of each connection that ends.
+    pub(crate) heap: HeapTrim,
 }
 
 impl Default for ServeOptions {
@@ -52,6 +55,7 @@ impl Default for ServeOptions {
             stats: Arc::default(),
             events: None,
             descent: None,
+            heap: HeapTrim::default(),
         }
     }
 }
@@ -199,6 +203,7 @@ impl Server {
 
     fn ended(&self, ended: Result<(), tokio::task::JoinError>) {
         self.count();
+        self.options.heap.freed();
         if let Err(error) = ended
             && error.is_panic()
         {

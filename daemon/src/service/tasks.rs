@@ -12,12 +12,14 @@ use super::disk::Disk;
 use super::ending::{Ender, LimitWatch, Retirement};
 use super::registry::Registry;
 use super::scopes::Scopes;
+use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
 use crate::store::Store;
 use crate::terminal::handle::{TaskEnds, Terminal};
 use crate::terminal::input::input_audit::InputLog;
 use crate::terminal::lifecycle::actor::{Actor, TaskContext};
 use crate::terminal::output::backlog::Backlog;
+use crate::terminal::output::flood_turn::FloodTurns;
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::source::Source;
@@ -36,11 +38,13 @@ pub(crate) struct TerminalTasks {
     pub(crate) keeper: KeeperClient,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
     pub(crate) backlog: Backlog,
+    pub(crate) flood_turns: FloodTurns,
     /// Whether the text of what is typed is recorded.
     pub(crate) input_log: InputLog,
     /// Notified when a terminal with an idle timeout is listed.
     pub(crate) idle_listed: Arc<Notify>,
     pub(crate) stopping: CancellationToken,
+    pub(crate) heap: HeapTrim,
 }
 
 /// A terminal whose task is to be started.
@@ -63,6 +67,7 @@ impl TerminalTasks {
             keeper: self.keeper.clone(),
             backlog: self.backlog.clone(),
             events: self.events.clone(),
+            flood_turns: self.flood_turns.clone(),
         };
         let terminal = Arc::clone(&new.terminal);
         let disk = self.disk.share(&terminal, new.lost);
@@ -93,6 +98,8 @@ impl TerminalTasks {
             };
             tokio::join!(actor.run(), exit);
             this.task_ended(&terminal).await;
+            drop(terminal);
+            this.heap.freed();
         });
     }
 

@@ -13,6 +13,7 @@ use termd_proto::terminal::{Confinement, EndCause, Stdio};
 use termd_vt::Model;
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 use tokio::time::sleep_until;
 
 use super::audit::{record_disk_limit, record_exit};
@@ -30,6 +31,7 @@ use crate::terminal::input::tty;
 use crate::terminal::output::backlog::Backlog;
 use crate::terminal::output::block_writer::{BlockWriter, Work};
 use crate::terminal::output::disk::DiskShare;
+use crate::terminal::output::flood_turn::{FloodTurn, FloodTurns};
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::shell_commands::CommandChange;
@@ -82,6 +84,7 @@ pub struct TaskContext {
     /// What all terminals have waiting for the store.
     pub backlog: Backlog,
     pub events: broadcast::Sender<TerminalEvent>,
+    pub flood_turns: FloodTurns,
 }
 
 /// The task.
@@ -99,6 +102,7 @@ pub struct Actor {
     checkpoints: Checkpoints,
     phase: Phase,
     line: Line,
+    flood_turn: FloodTurn,
 }
 
 impl Actor {
@@ -125,6 +129,7 @@ impl Actor {
             checkpoints: Checkpoints::new(terminal.end(), Instant::now()),
             phase: Phase::Running,
             line: Line::Open,
+            flood_turn: FloodTurn::new(context.flood_turns, Instant::now()),
             terminal,
         }
     }
@@ -136,7 +141,11 @@ impl Actor {
         self.ends.reaped.mark_changed();
         loop {
             // A terminal that is always ready must leave the others their turn.
-            consume_budget().await;
+            if self.flood_turn.ends_at().is_some() {
+                yield_now().await;
+            } else {
+                consume_budget().await;
+            }
             let now = Instant::now();
             let work = self.blocks.next_work(self.checkpoints.at(), now);
             let has_changes = self.pump.has_changes();
@@ -146,15 +155,23 @@ impl Actor {
             }
             let may_read = self.blocks.may_read() && !is_storing;
             let may_pump = may_read && self.line == Line::Open;
+            // What is left of a command that has ended is read at once.
+            if may_pump && matches!(self.phase, Phase::Running) {
+                self.flood_turn.expire(now);
+            } else {
+                self.flood_turn.leave();
+            }
+            let may_pump = may_pump && self.flood_turn.may_read();
             let wake_at = self.wake_at(now, may_read, work.is_some());
             tokio::select! {
                 changed = self.ends.reaped.changed(), if matches!(self.phase, Phase::Running) => {
                     // The sender lives in the terminal, which this task holds.
                     if changed.is_ok() { self.check_reaped(); }
                 }
-                ready = self.source.pty_readable(), if may_pump => {
+                () = self.flood_turn.turn() => {}
+                ready = self.source.readable(), if may_pump => {
                     match ready {
-                        Ok(mut guard) => {
+                        Ok(Some(mut guard)) => {
                             let stop = self.pump.pump(guard.get_inner(), self.keyboard.queue());
                             let once_closed = guard.ready().is_read_closed();
                             if !matches!(stop, Ok(PumpStop::Budget)) { guard.clear_ready(); }
@@ -163,12 +180,12 @@ impl Actor {
                             }
                             self.pumped(stop);
                         }
+                        Ok(None) => {
+                            let stop = self.pump();
+                            self.pumped(stop);
+                        }
                         Err(error) => self.pumped(Err(error)),
                     }
-                }
-                ready = self.source.pipes_readable(), if may_pump => {
-                    let stop = ready.and_then(|()| self.pump());
-                    self.pumped(stop);
                 }
                 ready = self.source.pty_writable(), if self.keyboard.may_write() => {
                     match ready {
@@ -226,7 +243,8 @@ impl Actor {
             _ => None,
         };
         let held = self.keyboard.look_at();
-        [due, line, drained, held].into_iter().flatten().min()
+        let turn = self.flood_turn.ends_at();
+        [due, line, drained, held, turn].into_iter().flatten().min()
     }
 
     fn woken(&mut self, may_read: bool) {
@@ -286,6 +304,7 @@ impl Actor {
         let now = Instant::now();
         let end = self.pump.end();
         if end > self.terminal.end() {
+            self.flood_turn.add(end.since(self.terminal.end()), now);
             let screen = self.screen_state(now);
             self.terminal.update(|progress| {
                 progress.end = end;

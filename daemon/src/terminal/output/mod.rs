@@ -5,6 +5,7 @@ pub(crate) mod async_fd;
 pub(crate) mod backlog;
 pub(crate) mod block_writer;
 pub(crate) mod disk;
+pub(crate) mod flood_turn;
 pub mod flow;
 pub(crate) mod pump;
 pub mod quota;

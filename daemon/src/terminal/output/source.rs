@@ -95,11 +95,14 @@ impl Source {
         }
     }
 
-    /// Resolves when a PTY can be read; never for pipes.
-    pub(crate) async fn pty_readable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
+    /// Resolves when there is something to read: of a PTY with its readiness, of pipes without.
+    pub(crate) async fn readable(&self) -> io::Result<Option<AsyncFdReadyGuard<'_, OwnedFd>>> {
         match self {
-            Self::Pty(master) => master.readable().await,
-            Self::Pipes(_) => pending().await,
+            Self::Pty(master) => master.readable().await.map(Some),
+            Self::Pipes(pipes) => tokio::select! {
+                ready = readable(pipes.stdout.as_ref()) => ready.map(|()| None),
+                ready = readable(pipes.stderr.as_ref()) => ready.map(|()| None),
+            },
         }
     }
 
@@ -122,17 +125,6 @@ impl Source {
             *registered = async_fd::register(again)?;
         }
         Ok(())
-    }
-
-    /// Resolves when one of the pipes can be read; never for a PTY.
-    pub(crate) async fn pipes_readable(&self) -> io::Result<()> {
-        match self {
-            Self::Pty(_) => pending().await,
-            Self::Pipes(pipes) => tokio::select! {
-                ready = readable(pipes.stdout.as_ref()) => ready,
-                ready = readable(pipes.stderr.as_ref()) => ready,
-            },
-        }
     }
 }
 

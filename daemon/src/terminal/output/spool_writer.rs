@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -24,6 +25,8 @@ const READS_PER_MOVE: usize = 4;
 const FLOOD_BYTES: u64 = FULL_TTY_READ_BYTES as u64;
 /// Polls before falling asleep: some 20 µs on an idle machine.
 const PATIENCE: u32 = 16;
+/// A yield that takes longer has let another process run: the processors are wanted.
+const LONG_YIELD: Duration = Duration::from_micros(100);
 /// Most bytes of one [`SpoolWriter::pump`], so that a flood does not starve the task's other duties.
 pub const PUMP_BUDGET_BYTES: u64 = 128 << 10;
 /// Why a pump stopped.
@@ -162,7 +165,11 @@ fn more_comes_soon(master: &OwnedFd, mut meanwhile: impl FnMut() -> Meanwhile) -
     while idle < PATIENCE {
         if meanwhile() == Meanwhile::Idle {
             idle += 1;
+            let begun = Instant::now();
             std::thread::yield_now();
+            if begun.elapsed() > LONG_YIELD {
+                return Ok(false);
+            }
         }
         let mut fds = [PollFd::new(master, PollFlags::IN)];
         match rustix::event::poll(&mut fds, Some(&Timespec::default())) {

@@ -45,7 +45,7 @@ fn parts(opened: &mut Opened) -> (&mut Pipes, &Spool, &StreamMap) {
 }
 
 async fn pump(opened: &mut Opened) -> PumpStop {
-    opened.source.pipes_readable().await.unwrap();
+    assert!(opened.source.readable().await.unwrap().is_none());
     let (pipes, spool, origins) = parts(opened);
     pipes.pump(spool, origins).unwrap()
 }
