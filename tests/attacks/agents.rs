@@ -128,6 +128,7 @@ fn approve_from_any_process() {
         "setsid -f sh -c 'BARE APPROVE DONE'; read x",
         "T create -- setsid -w sh -c 'BARE APPROVE DONE'",
         "(BARE APPROVE DONE) & read x",
+        "setsid -w BARE bash DEEP 100 DONE",
     ] {
         let _ = fs::remove_file(&rc);
         let id = question(&mut agent, &params);
@@ -139,7 +140,12 @@ fn approve_from_any_process() {
             fs::write(&file, format!("{TERMCTL} {answer} {id}\n")).unwrap();
             script = script.replace(&name.to_uppercase(), &format!("sh {}", file.display()));
         }
+        let deep = daemon.path("state").join("deep");
+        let nested = "if [ $1 -gt 0 ]; then bash $0 $(($1 - 1)); else APPROVE; fi; exit $?";
+        let approve = format!("{TERMCTL} approve {id}");
+        fs::write(&deep, nested.replace("APPROVE", &approve)).unwrap();
         let script = script
+            .replace("DEEP", &deep.display().to_string())
             .replace("T ", &format!("{TERMCTL} "))
             .replace(" DONE", &done);
         let terminal = run_script(&daemon, &mut agent, &script);
@@ -156,7 +162,7 @@ fn approve_from_any_process() {
     };
     assert_eq!(
         records.iter().filter(is_refused).count(),
-        10,
+        11,
         "{records:#?}"
     );
 }

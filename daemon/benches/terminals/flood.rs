@@ -15,7 +15,7 @@ use termd_test_support::figures::{Limit, Report, median, millis};
 const FLOODS: usize = 8;
 const LISTED: usize = 1_000;
 const ROUNDS: usize = 101;
-/// Busy pipelines outside termd, beside which the quiet calls are timed.
+/// Busy processes outside termd, beside which the quiet calls are timed.
 const BUSY: usize = 2;
 /// How many times its quiet median a call may take.
 const MOST_TIMES: f64 = 3.0;
@@ -49,7 +49,7 @@ pub(crate) fn run(report: &mut Report) -> anyhow::Result<()> {
         ("session.close", quiet.close, flooded.close),
     ] {
         let (quiet, flooded) = (millis(quiet), millis(flooded));
-        report.beside(&format!("{what} beside two busy pipelines"), "ms", quiet);
+        report.beside(&format!("{what} beside two busy processes"), "ms", quiet);
         report.figure(
             &format!("{what} beside eight floods and lists of 1,000"),
             "ms",
@@ -99,23 +99,19 @@ fn beside_lists<T>(daemon: &Daemon, work: impl FnOnce() -> anyhow::Result<T>) ->
     })
 }
 
-/// `yes | cat`, outside termd.
-struct Busy {
-    shell: Child,
-}
+/// `yes`, outside termd.
+struct Busy(Child);
 
 impl Busy {
     fn start() -> anyhow::Result<Self> {
-        let mut command = Command::new("sh");
-        command.args(["-c", "yes | cat"]);
-        let shell = command.stdout(Stdio::null()).spawn().context("sh")?;
-        Ok(Self { shell })
+        let yes = Command::new("yes").stdout(Stdio::null()).spawn();
+        Ok(Self(yes.context("yes")?))
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let _ = self.shell.kill();
-        let _ = self.shell.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

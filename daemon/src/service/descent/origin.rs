@@ -15,7 +15,7 @@ pub struct Origin {
     /// The terminals to which its parents, its cgroup and its environment lead.
     pub(super) terminals: Vec<TerminalId>,
     /// Whether nobody can tell where it came from: it has ended, it is in a PID namespace that this
-    /// one does not see, or it is below the keeper and in no terminal.
+    /// one does not see, it has too many parents, or it is below the keeper and in no terminal.
     pub(super) is_unknown: bool,
 }
 
@@ -44,7 +44,7 @@ impl Origin {
         let by_parents = running.iter().find(|found| lineage.leads_to(found.root));
         let by_parents = by_parents.map(|found| found.id.clone());
         // The environment and the cgroup are the process's own to choose.
-        let is_unknown = lineage.is_below_keeper && by_parents.is_none();
+        let is_orphan = lineage.is_below_keeper && by_parents.is_none();
         let by_cgroup = terminal_of_cgroup(pid).filter(is_running);
         let by_environment = marked_terminal(pid).filter(is_running);
         let found = [by_parents, by_cgroup, by_environment];
@@ -54,7 +54,7 @@ impl Origin {
             process: lineage.process,
             parents: lineage.parents,
             terminals,
-            is_unknown,
+            is_unknown: is_orphan || lineage.is_cut,
         }
     }
 }

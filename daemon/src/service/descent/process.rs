@@ -10,7 +10,7 @@ use termd_keeper::protocol::message::TERMINAL_VARIABLE;
 use termd_proto::TerminalId;
 use termd_proto::terminal::Agent;
 
-/// Most parents that are looked at. No shell nests deeper, and a loop must end.
+/// Most parents that are looked at. No person's shell nests deeper, and a look must end.
 const MAX_PARENTS: usize = 64;
 /// How often an empty environment is read again: in the middle of execve(2) the kernel shows none.
 const EXECVE_READS: usize = 20;
@@ -50,6 +50,8 @@ pub(super) struct Lineage {
     sessions: Vec<i32>,
     /// Whether it descends from the keeper.
     pub(super) is_below_keeper: bool,
+    /// Whether there are more parents than were looked at.
+    pub(super) is_cut: bool,
 }
 
 impl Lineage {
@@ -65,14 +67,19 @@ impl Lineage {
             parents: Vec::new(),
             sessions: vec![stat.session],
             is_below_keeper: false,
+            is_cut: false,
         };
         let mut current = pid;
-        for _ in 0..MAX_PARENTS {
+        for step in 0.. {
             if stat.parent == keeper {
                 lineage.is_below_keeper = true;
                 break;
             }
             if stat.parent <= 1 {
+                break;
+            }
+            if step == MAX_PARENTS {
+                lineage.is_cut = true;
                 break;
             }
             match Stat::of(stat.parent) {
