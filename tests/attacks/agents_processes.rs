@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -17,6 +18,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ("agents_connections_are_judged_anew", judged_anew),
     ("agents_behind_wrappers_are_agents", wrappers),
     ("agents_without_a_parent_are_agents", without_parent),
+    (
+        "agents_orphans_in_a_persons_terminal_are_agents",
+        orphan_in_a_persons_terminal,
+    ),
     ("agents_by_another_front_stay_agents", another_front),
     ("agents_by_another_front_can_ask", another_front_that_asks),
     ("agents_terminals_are_known_to_a_new_server", typed_before),
@@ -187,17 +192,23 @@ fn wrappers() {
     }
 }
 
-/// An agent whose parent has ended: its own is pid 1, or the user's service manager.
-fn without_parent() {
-    let daemon = TestDaemon::start();
+/// A directory with `agent.sh`: a program that starts `termctl mcp`, uses it, and then runs a line, in
+/// which ASK puts what termd knows of the process that asks into the file `info`.
+fn agent_program(daemon: &TestDaemon, then: &str) -> PathBuf {
     let directory = daemon.path("state").join("agent");
     fs::create_dir_all(&directory).unwrap();
+    let ask = format!(
+        "printf '%s\\n' '{}' | {} {RELAY} {} > info.new; mv info.new info",
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "daemon.info", "params": {} }),
+        std::env::current_exe().unwrap().display(),
+        daemon.socket().display(),
+    );
+    let then = then.replace("ASK", &ask);
     let script = format!(
         "coproc M {{ exec {TERMCTL} mcp; }}\n\
          say() {{ printf '%s\\n' \"$1\" >&\"${{M[1]}}\"; }}\n\
          say '{}'\nread -r answer <&\"${{M[0]}}\"\nsay '{}'\nsay '{}'\n\
-         read -r answer <&\"${{M[0]}}\"\n\
-         printf '%s\\n' '{}' | {} {RELAY} {} > info.new\nmv info.new info\n",
+         read -r answer <&\"${{M[0]}}\"\n{then}\n",
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -207,11 +218,22 @@ fn without_parent() {
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
             "name": "session_list", "arguments": {},
         } }),
-        json!({ "jsonrpc": "2.0", "id": 3, "method": "daemon.info", "params": {} }),
-        std::env::current_exe().unwrap().display(),
-        daemon.socket().display(),
     );
     fs::write(directory.join("agent.sh"), script).unwrap();
+    directory
+}
+
+fn assert_known(directory: &Path) {
+    wait_until("the agent has asked", || directory.join("info").exists());
+    let info = fs::read_to_string(directory.join("info")).unwrap();
+    let info: Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["result"]["agent"], true, "{info}");
+}
+
+/// An agent whose parent has ended: its own is pid 1, or the user's service manager.
+fn without_parent() {
+    let daemon = TestDaemon::start();
+    let directory = agent_program(&daemon, "ASK");
     let log = File::create(directory.join("log")).unwrap();
     let mut command: Command = daemon.command("setsid");
     command.args(["-f", "bash", "agent.sh"]);
@@ -221,10 +243,30 @@ fn without_parent() {
         .stdout(log.try_clone().unwrap())
         .stderr(log);
     assert!(command.status().unwrap().success());
-    wait_until("the agent has asked", || directory.join("info").exists());
+    assert_known(&directory);
+}
+
+/// What an agent leaves behind in the terminal of the person who has started it.
+fn orphan_in_a_persons_terminal() {
+    let daemon = TestDaemon::start();
+    let orphan = "sh -c '(while kill -0 $$ 2>/dev/null; do :; done; . ./ask) & exit 0'";
+    let directory = agent_program(
+        &daemon,
+        &format!("cat > ask <<'END'\nASK\nEND\n{orphan}\nread x"),
+    );
+    let mut person = client(&daemon, "cli", "a person");
+    person.create_terminal(&json!({ "command": "bash", "args": ["agent.sh"], "cwd": directory }));
+    assert_known(&directory);
+    // In a terminal without an agent what the person leaves behind stays the person's.
+    let own = shell(&mut person);
+    fs::rename(directory.join("info"), directory.join("first")).unwrap();
+    person.send_text(&own, &format!("cd {}; {orphan}\r", directory.display()));
+    wait_until("the orphan has asked", || directory.join("info").exists());
     let info = fs::read_to_string(directory.join("info")).unwrap();
-    let info: Value = serde_json::from_str(&info).unwrap();
-    assert_eq!(info["result"]["agent"], true, "{info}");
+    assert!(
+        info.contains("server_pid") && !info.contains("agent"),
+        "{info}"
+    );
 }
 
 /// What a process of an agent's says of itself does not make it another one.

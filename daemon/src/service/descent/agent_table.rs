@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use termd_proto::TerminalId;
 use termd_proto::terminal::{Agent, Front};
 
 use super::agent_file::AgentFile;
@@ -21,6 +22,9 @@ pub(super) struct ServedProcess {
     pub(super) agent: Agent,
     /// Whether a front of it can ask its person, or could once.
     pub(super) asks: bool,
+    /// The terminals in which it works: a person's, or another agent's.
+    #[serde(default)]
+    pub(super) terminals: Vec<TerminalId>,
 }
 
 /// The agents, kept on the disk for the next server.
@@ -46,10 +50,17 @@ impl AgentTable {
         self.agents.get(&process)
     }
 
+    /// Whether an agent works in this terminal, or has worked there.
+    pub(super) fn is_used(&self, terminal: &TerminalId) -> bool {
+        let mut agents = self.agents.values();
+        agents.any(|served| served.terminals.contains(terminal))
+    }
+
     /// Remembers that this process is an agent that comes by this front and name.
     pub(super) fn add(
         &mut self,
         process: ProcessId,
+        terminals: &[TerminalId],
         (front, client): (Front, Option<&str>),
         asks: bool,
         is_nested: bool,
@@ -82,6 +93,7 @@ impl AgentTable {
                     aliases: Vec::new(),
                 },
                 asks,
+                terminals: terminals.to_vec(),
             }
         });
         is_new |= served.agent.add_alias(front, client);

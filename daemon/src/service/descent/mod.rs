@@ -2,8 +2,9 @@
 //!
 //! A process is an agent's where anything says so: a parent, its session, its cgroup or its
 //! environment leads to a terminal of an agent, or a parent is the process of an agent that a
-//! client serves. So is a descendant of the keeper that belongs to no terminal any more. What never
-//! was below the keeper or below an agent is a person's: docs/security.md says what that misses.
+//! client serves. So is a descendant of the keeper that belongs to no terminal any more, or that has
+//! lost its parents in a terminal where an agent works. What never was below the keeper or below an
+//! agent is a person's: docs/security.md says what that misses.
 //!
 //! A process is looked at once, when it connects: it may lose its parents. What it was below is asked
 //! anew each time: an agent may be named later. Agents outlive the server and the daemon in a file.
@@ -91,7 +92,9 @@ impl Descent {
         // The outermost first.
         let parents = origin.parents.iter().rev();
         let above = parents.filter_map(|parent| Some(table.get(*parent)?.agent.clone()));
-        let unknown = origin.is_unknown.then(|| unplaced(origin.process));
+        let mut own_terminals = origin.terminals.iter();
+        let is_left = origin.is_orphan && own_terminals.any(|id| table.is_used(id));
+        let unknown = (origin.is_unknown || is_left).then(|| unplaced(origin.process));
         let by_terminals = by_terminals.iter().map(|(_, agent)| agent.clone());
         let all = by_terminals.chain(above).chain(unknown);
         let mut asks = false;
@@ -128,7 +131,9 @@ impl Descent {
         };
         let origin = self.look_at(Some(process.pid));
         let is_nested = self.place(&origin).agent.is_some();
-        self.agents().add(process, (front, name), asks, is_nested);
+        let terminals = &origin.terminals;
+        self.agents()
+            .add(process, terminals, (front, name), asks, is_nested);
         Some(ServedAgent { process, origin })
     }
 

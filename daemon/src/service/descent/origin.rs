@@ -14,6 +14,8 @@ pub struct Origin {
     pub(super) parents: Vec<ProcessId>,
     /// The terminals to which its parents, its cgroup and its environment lead.
     pub(super) terminals: Vec<TerminalId>,
+    /// Whether a parent of it has ended below the keeper, which has adopted it.
+    pub(super) is_orphan: bool,
     /// Whether nobody can tell where it came from: it has ended, it is in a PID namespace that this
     /// one does not see, it has too many parents, or it is below the keeper and in no terminal.
     pub(super) is_unknown: bool,
@@ -29,6 +31,7 @@ impl Origin {
             },
             parents: Vec::new(),
             terminals: Vec::new(),
+            is_orphan: false,
             is_unknown: true,
         }
     }
@@ -44,7 +47,9 @@ impl Origin {
         let by_parents = running.iter().find(|found| lineage.leads_to(found.root));
         let by_parents = by_parents.map(|found| found.id.clone());
         // The environment and the cgroup are the process's own to choose.
-        let is_orphan = lineage.is_below_keeper && by_parents.is_none();
+        let is_root = |pid: i32| running.iter().any(|found| found.root == Some(pid));
+        let is_orphan = lineage.is_below_keeper && !is_root(lineage.topmost());
+        let is_lost = lineage.is_below_keeper && by_parents.is_none();
         let by_cgroup = terminal_of_cgroup(pid).filter(is_running);
         let by_environment = marked_terminal(pid).filter(is_running);
         let found = [by_parents, by_cgroup, by_environment];
@@ -54,7 +59,8 @@ impl Origin {
             process: lineage.process,
             parents: lineage.parents,
             terminals,
-            is_unknown: is_orphan || lineage.is_cut,
+            is_orphan,
+            is_unknown: is_lost || lineage.is_cut,
         }
     }
 }

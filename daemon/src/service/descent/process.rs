@@ -103,6 +103,11 @@ impl Lineage {
         Some(lineage)
     }
 
+    /// The last process that was looked at: below the keeper, the keeper's child.
+    pub(super) fn topmost(&self) -> i32 {
+        self.parents.last().unwrap_or(&self.process).pid
+    }
+
     /// Whether a parent, the process itself or one of their sessions is this root process. A session
     /// keeps its number after its first process has ended, and nobody else can join it.
     pub(super) fn leads_to(&self, root: Option<i32>) -> bool {
