@@ -50,7 +50,7 @@ const TREE_REMOVERS: &str = "
     delete_tree removeItem removeDir deleteDirectory delete_directory delete_directory_tree delete_directory_files
     delete_file_recursively delete_directory_recursively remove_directory rmdir_all RemoveAll del_dir_r dir_delete
     rmDir remove_all confirm_recursive_rmdir recursive_delete rmtree_p delete_dir deleteTree removeAll cleanDirectory
-    rmdir_recursive";
+    rmdir_recursive delete_directory_and_contents";
 /// Calls that remove a tree where an option says so.
 const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink delete deleteSync";
 /// Calls that remove a file.
@@ -60,6 +60,7 @@ const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p r
 const WRITERS: &str = "
     writeFile writeFileSync appendFile appendFileSync write_text write_bytes file_put_contents createWriteStream
     call_with_output_file with_output_to_file open_output_file write_region
+    chmod chown chmodSync chownSync lchown
     copyFile copyFileSync copyfile rename renameSync symlink symlinkSync move copy cp cpSync";
 /// What opens a connection.
 const CONNECTIONS: [&str; 20] = [
@@ -312,7 +313,9 @@ fn feeds_shell(pair: &[Token]) -> bool {
 }
 
 /// Calls that list the files of a directory.
-const LISTERS: [&str; 34] = [
+const LISTERS: [&str; 36] = [
+    "DirectoryIterator(",
+    "FilesystemIterator(",
     "directory_list(",
     "directory_files(",
     ",directory(",
@@ -387,14 +390,21 @@ fn of_listed(written: &[Token], tight: &str) -> Option<String> {
 
 fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
-    let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
+    // shelljs' and sh's `rm('-rf', x)`.
+    let is_option = |text: &String| matches!(text.as_str(), "-rf" | "-fr" | "-r" | "-R" | "-Rf");
+    let loads = call.name == "require"
+        && call
+            .texts
+            .iter()
+            .any(|text| matches!(text.as_str(), "rimraf" | "del"));
     if loads
         || call.path == "delete.directory"
         || call.path.ends_with("delete.tree")
         || call.path.ends_with("delete_directory.files")
         || call.path.ends_with("remove.all")
         || is_listed(&call.name, TREE_REMOVERS)
-        || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
+        || (is_listed(&call.name, RECURSIVE)
+            && (call.words.iter().any(recursive) || call.texts.iter().any(is_option)))
     {
         return Some(format!("`{}` removes whole trees", call.name));
     }
@@ -425,7 +435,10 @@ fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let writes_text = ["write_text", "write_bytes"]
         .iter()
         .any(|call| tight.contains(call));
+    // Perl's `open F, ">", x`.
+    let is_anew = call.texts.first().is_some_and(|text| text.starts_with('>'));
     if !is_listed(&call.name, WRITERS)
+        && !(opens && is_anew)
         && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
     {
         return None;

@@ -9,8 +9,12 @@ const QUESTIONS: [&str; 18] = [
 /// Whether a word that is no path has a verb as its first or last part. Parts end at `-`, `_`, and where a
 /// capital begins. Of a name with dots the last one counts, and of one with colons each.
 pub(super) fn has_verb(word: &str, verb: &str) -> bool {
-    if word.contains(['/', '=', ' ', '@']) || word.starts_with(['-', '.']) {
+    if word.contains(['=', ' ', '@']) || word.starts_with(['-', '.', '/', '~']) {
         return false;
+    }
+    // `vmsvc/destroy`; a path's name says what a file holds.
+    if let Some((_, name)) = word.rsplit_once('/') {
+        return name == verb;
     }
     word.split(':').any(|name| {
         let name = name.rsplit('.').next().unwrap_or(name);
@@ -53,6 +57,7 @@ mod tests {
             "DeleteJob",
             "job_delete",
             "kv:key-delete:all",
+            "vmsvc/delete",
         ];
         for word in has {
             assert!(has_verb(word, "delete"), "{word}");
@@ -60,7 +65,7 @@ mod tests {
         let has_not = [
             "deleted",
             "list-delete-markers",
-            "src/delete",
+            "src/delete-x",
             "delete.png",
             "undelete",
             "a=delete",
