@@ -437,10 +437,9 @@ fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
         .any(|call| tight.contains(call));
     // Perl's `open F, ">", x`.
     let is_anew = call.texts.first().is_some_and(|text| text.starts_with('>'));
-    if !is_listed(&call.name, WRITERS)
-        && !(opens && is_anew)
-        && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
-    {
+    let opens_to_write =
+        opens && (is_anew || mode.contains(['w', 'a', '+', 'x', '>']) || writes_text);
+    if !is_listed(&call.name, WRITERS) && !opens_to_write {
         return None;
     }
     // `open(x, 'w')` alone.

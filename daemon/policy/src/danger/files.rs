@@ -1,6 +1,6 @@
 //! Programs that remove files, or open them to everybody: rm(1), chmod(1), find(1).
 
-use super::writes::{is_root, normal};
+use super::writes::{is_root, is_system_path, normal};
 use crate::program::kind::base_name;
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
@@ -72,7 +72,7 @@ fn rm(given: &Options<'_>) -> Option<String> {
     let is_every = |file: &str| {
         matches!(file, "*" | "./*" | ".*" | "*.*" | "**")
             || file.starts_with("!(")
-            || file.starts_with("^")
+            || file.starts_with('^')
     };
     if given.operands.iter().any(|(_, file)| is_every(file)) {
         return Some("`rm` removes every file of a directory".to_owned());
@@ -271,6 +271,9 @@ fn chmod(args: &[Word]) -> Option<String> {
         return Some("`chmod -R` changes a whole tree".to_owned());
     }
     let mode = args.iter().find(|word| !word.text.starts_with('-'))?;
+    if args.iter().any(|word| is_system_path(&word.text)) {
+        return Some("`chmod` changes the rights of a file of the system".to_owned());
+    }
     let octal = mode.text.trim_start_matches('0');
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
     if is_setuid(&mode.text) {

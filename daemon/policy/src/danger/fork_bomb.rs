@@ -74,7 +74,7 @@ fn is_endless(head: &str) -> bool {
     ];
     let mut numbers = head.split(|c: char| !c.is_ascii_digit());
     let is_far = |number: &str| number.parse::<u64>().is_ok_and(|number| number >= MAX_JOBS);
-    let counts = head.contains("seq ") || head.contains("..") || head.contains("<");
+    let counts = head.contains("seq ") || head.contains("..") || head.contains('<');
     heads.contains(&tight.as_str())
         || heads.contains(&format!("{tight};").as_str())
         || (counts && numbers.any(is_far))

@@ -85,7 +85,9 @@ pub(crate) fn of_command(
             .then(|| format!("it runs or installs what {path} holds, unseen"))
     });
     let common = table.common_row().filter(|common| {
-        row.verbs && call.first(&common.safe).is_none() && !is_harmless(table, program, args)
+        row.verbs == Some(true)
+            && call.first(&common.safe).is_none()
+            && !is_harmless(table, program, args)
     });
     let of_verbs = common.map_or(&[][..], |common| &common.reasons);
     let mut unread = row.reasons.iter();

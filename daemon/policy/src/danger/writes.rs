@@ -194,7 +194,7 @@ pub(super) fn is_root(path: &str) -> bool {
     matches!(path, "/" | "/*")
 }
 /// Whether a file belongs to the system.
-fn is_system_path(path: &str) -> bool {
+pub(super) fn is_system_path(path: &str) -> bool {
     let trees = [
         "/etc/",
         "/boot/",

@@ -79,14 +79,7 @@ impl CommandSink for Inspector {
         {
             return;
         }
-        // bash(1), REDIRECTION: `exec {NAME[1]}>&-` sets or closes the descriptor that a variable holds.
-        let inner = name
-            .raw
-            .strip_prefix('{')
-            .and_then(|raw| raw.strip_suffix('}'));
-        if words.len() == 1
-            && inner.is_some_and(|raw| raw.ends_with(']') && !raw.contains([',', '.']))
-        {
+        if words.len() == 1 && is_descriptor_variable(name) {
             return;
         }
         let Some(program) = known_program(name, &self.inspection.state) else {
@@ -822,6 +815,13 @@ fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -
         ..word
     });
     vec![replaced.collect()]
+}
+
+/// Whether a word is a variable that holds a descriptor (bash(1), REDIRECTION): `exec {NAME[1]}>&-`.
+fn is_descriptor_variable(word: &Word) -> bool {
+    let inner = word.raw.strip_prefix('{');
+    let inner = inner.and_then(|raw| raw.strip_suffix('}'));
+    inner.is_some_and(|raw| raw.ends_with(']') && !raw.contains([',', '.']))
 }
 
 /// Whether the name of a word's program is only known once it runs, or is a pattern that the shell

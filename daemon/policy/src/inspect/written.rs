@@ -1,10 +1,11 @@
 //! Files that a text writes and then runs: `cat > x.sh <<E …`, `bash x.sh`.
 
-use termd_proto::policy::Span;
+use termd_proto::policy::{Span, Verdict};
 
 use super::inspector::Inspector;
 use super::stdin::Stdin;
 use crate::danger;
+use crate::danger::files::is_kept;
 use crate::program::input::takes_script;
 use crate::program::kind::{base_name, is_shell};
 use crate::program::wrapper::inner_command::InnerCommand;
@@ -103,6 +104,15 @@ impl Inspector {
             for word in args.iter().filter(|word| !word.text.starts_with('-')) {
                 self.inspection.written.learn(&word.text, text, appends);
             }
+        }
+        let empties = *stdin == Stdin::File("/dev/null".to_owned());
+        let mut files = args.iter().filter(|word| !word.text.starts_with('-'));
+        if empties
+            && matches!(program, "tee" | "sponge")
+            && let Some(file) = files.find(|word| is_kept(&word.text))
+        {
+            let reason = "it empties a file of data";
+            self.inspection.note(Verdict::Dangerous, reason, file.span);
         }
         let made = args
             .windows(2)

@@ -49,12 +49,12 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                             parts.push(part.clone());
                             end += 2;
                         }
+                        // The last is Elixir's and Ruby's `query!(…)`.
                         (
                             Some(Token::Sign('.' | ':' | '-')),
                             Some(Token::Sign('.' | ':' | '>')),
-                        ) => end += 1,
-                        // Elixir's and Ruby's `query!(…)`.
-                        (Some(Token::Sign('!' | '?')), Some(Token::Sign('('))) => end += 1,
+                        )
+                        | (Some(Token::Sign('!' | '?')), Some(Token::Sign('('))) => end += 1,
                         _ => break,
                     }
                 }
