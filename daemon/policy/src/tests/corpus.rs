@@ -55,7 +55,7 @@ const FAMILIES: [(&str, usize); 32] = [
     ),
     (
         "what code fetches, settings on the command line, and full disks",
-        371,
+        373,
     ),
 ];
 
