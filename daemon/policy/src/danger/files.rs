@@ -1,6 +1,7 @@
 //! Programs that remove files, or open them to everybody: rm(1), chmod(1), find(1).
 
-use super::writes::{is_root, normal};
+use super::writes::{is_root, is_system_path, normal};
+use crate::program::kind::base_name;
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
@@ -38,10 +39,21 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
         "perl" | "ruby" | "gawk" => {
             drops_lines(program, args).then(|| format!("`{program} -i` empties files"))
         }
-        "find" => args
-            .iter()
-            .any(|word| word.text == "-delete")
-            .then(|| "`find -delete` removes all that it finds".to_owned()),
+        "find" | "gfind" => {
+            let is_removal = |pair: &[Word]| match pair {
+                [first, second] => {
+                    let runs = matches!(&*first.text, "-exec" | "-execdir");
+                    runs && is_listed(
+                        base_name(&second.text),
+                        "rm unlink shred trash trash-put srm",
+                    )
+                }
+                _ => false,
+            };
+            let removes =
+                args.iter().any(|word| word.text == "-delete") || args.windows(2).any(is_removal);
+            removes.then(|| "`find` removes all that it finds".to_owned())
+        }
         "mv" => {
             let mut from = args.iter();
             from.any(|word| is_root(&normal(&word.text)))
@@ -56,6 +68,14 @@ fn rm(given: &Options<'_>) -> Option<String> {
     let recursive = given.has(&["r", "R", "recursive"]);
     if given.has(&["no-preserve-root"]) {
         return Some("`rm --no-preserve-root` may remove everything".to_owned());
+    }
+    let is_every = |file: &str| {
+        matches!(file, "*" | "./*" | ".*" | "*.*" | "**")
+            || file.starts_with("!(")
+            || file.starts_with('^')
+    };
+    if given.operands.iter().any(|(_, file)| is_every(file)) {
+        return Some("`rm` removes every file of a directory".to_owned());
     }
     match (recursive, forced) {
         (true, true) => Some("`rm -rf` removes whole trees".to_owned()),
@@ -204,8 +224,24 @@ fn rsync(given: &Options<'_>) -> Option<String> {
     let tries = given.has(&["n", "dry-run"]) || given.has_exactly("n");
     let (_, place) = given.operands.last().filter(|_| given.operands.len() > 1)?;
     let is_temporary = place.starts_with("/tmp/") || place.starts_with("/var/tmp/");
-    let is_outside =
-        place.starts_with(['/', '~']) || place.starts_with("..") || place.contains(':');
+    let is_outside = place.starts_with(['/', '~', '$', UNKNOWN])
+        || place.starts_with("..")
+        || place.contains(':');
+    let (_, source) = given.operands.first()?;
+    let name = source
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
+    let is_empty = matches!(
+        name,
+        "empty" | "void" | "none" | "null" | "blank" | "nothing" | "e" | ""
+    ) || source.starts_with("/tmp/")
+        || source.starts_with("/var/tmp/")
+        || source.contains("mktemp");
+    if deletes && !tries && is_empty && !is_temporary {
+        return Some("`rsync --delete` from an empty directory removes all".to_owned());
+    }
     (deletes && !tries && is_outside && !is_temporary)
         .then(|| "`rsync --delete` removes what is at the other place".to_owned())
 }
@@ -235,6 +271,9 @@ fn chmod(args: &[Word]) -> Option<String> {
         return Some("`chmod -R` changes a whole tree".to_owned());
     }
     let mode = args.iter().find(|word| !word.text.starts_with('-'))?;
+    if args.iter().any(|word| is_system_path(&word.text)) {
+        return Some("`chmod` changes the rights of a file of the system".to_owned());
+    }
     let octal = mode.text.trim_start_matches('0');
     let numeric = !octal.is_empty() && octal.chars().all(|c| c.is_digit(8));
     if is_setuid(&mode.text) {

@@ -38,6 +38,48 @@ fn is_multiplied(call: Node<'_>) -> bool {
     in_pipeline || in_background(call) || call.parent().is_some_and(in_background)
 }
 
+/// Why a loop is dangerous that starts jobs faster than they end.
+pub(crate) const JOBS_WITHOUT_END: &str = "it starts jobs without end: a fork bomb";
+/// Turns of a loop that a machine has no processes for.
+const MAX_JOBS: u64 = 5_000;
+
+/// Whether a loop without end, or of thousands of turns, only starts jobs in the background.
+pub(crate) fn starts_without_end(node: Node<'_>, source: Source<'_>) -> bool {
+    let Some(body) = node.child_by_field_name("body") else {
+        return false;
+    };
+    let head = source
+        .text
+        .get(node.start_byte()..body.start_byte())
+        .unwrap_or_default();
+    let mut cursor = body.walk();
+    let mut statements = body.named_children(&mut cursor).peekable();
+    let is_job = |node: Node<'_>| node.next_sibling().is_some_and(|next| next.kind() == "&");
+    is_endless(head) && statements.peek().is_some() && statements.all(is_job)
+}
+
+/// Whether the head of a loop has no end, or one that is far: `while true;`, `for i in {1..100000};`.
+fn is_endless(head: &str) -> bool {
+    let tight: String = head.chars().filter(|c| !c.is_whitespace()).collect();
+    let heads = [
+        "whiletrue;",
+        "while:;",
+        "while1;",
+        "while[1];",
+        "while((1));",
+        "while[[1]];",
+        "untilfalse;",
+        "for((;;));",
+        "for((;;))",
+    ];
+    let mut numbers = head.split(|c: char| !c.is_ascii_digit());
+    let is_far = |number: &str| number.parse::<u64>().is_ok_and(|number| number >= MAX_JOBS);
+    let counts = head.contains("seq ") || head.contains("..") || head.contains('<');
+    heads.contains(&tight.as_str())
+        || heads.contains(&format!("{tight};").as_str())
+        || (counts && numbers.any(is_far))
+}
+
 /// Whether a text holds `name() { … name | name & … }`, however it is spaced.
 pub(crate) fn looks_like_a_fork_bomb(text: &str) -> bool {
     let tight: String = text.chars().filter(|c| !c.is_whitespace()).collect();

@@ -74,7 +74,9 @@ pub(crate) fn of_command(
     if call.asks_for_help() || call.first(&row.safe).is_some() {
         return None;
     }
-    let by_code = files::danger(program, args).or_else(|| processes::danger(program, args));
+    let by_code = files::danger(program, args)
+        .or_else(|| processes::danger(program, args))
+        .or_else(|| exfiltration::in_name(program, args));
     if let Some(reason) = by_code {
         return Some(reason.into());
     }
@@ -82,12 +84,18 @@ pub(crate) fn of_command(
         (is_address(path) || is_shorthand(program, path))
             .then(|| format!("it runs or installs what {path} holds, unseen"))
     });
+    let common = table.common_row().filter(|common| {
+        row.verbs == Some(true)
+            && call.first(&common.safe).is_none()
+            && !is_harmless(table, program, args)
+    });
+    let of_verbs = common.map_or(&[][..], |common| &common.reasons);
     let mut unread = row.reasons.iter();
     let runs_unread = fetched.is_some()
         || unread.any(|reason| {
             reason.weight == Weight::Unknown && reason.form.fits(&mut call).is_some()
         });
-    for reason in &row.reasons {
+    for reason in row.reasons.iter().chain(of_verbs) {
         let Some(found) = reason.form.fits(&mut call) else {
             continue;
         };

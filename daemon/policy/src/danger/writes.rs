@@ -86,7 +86,7 @@ pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
 }
 
 /// Why it is dangerous to send a file somewhere.
-pub(super) fn upload(files: Files<'_>, path: &str) -> Option<String> {
+pub(crate) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
     if is_credential(files, path) {
         return Some(format!("it sends {path}, which holds secrets"));
@@ -194,7 +194,7 @@ pub(super) fn is_root(path: &str) -> bool {
     matches!(path, "/" | "/*")
 }
 /// Whether a file belongs to the system.
-fn is_system_path(path: &str) -> bool {
+pub(super) fn is_system_path(path: &str) -> bool {
     let trees = [
         "/etc/",
         "/boot/",

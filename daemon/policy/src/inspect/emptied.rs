@@ -13,6 +13,9 @@ const PRINTERS: &str = "
     git docker kubectl npm cargo make sleep kill seq yes sponge
     ssh mosh adb vagrant podman nerdctl lxc gh curl wget http pip brew man helm aws gcloud az";
 
+/// Programs that copy what they read to its end.
+const COPIERS: &str = "cat yes tr base64 base32 gzip xz zstd pv tee rev nl";
+
 /// Why a redirection loses what its file holds.
 pub(super) fn reason(
     statement: Node<'_>,
@@ -26,6 +29,10 @@ pub(super) fn reason(
         return None;
     }
     let file = name(source.of(redirect.child_by_field_name("destination")?));
+    let is_memory = file.starts_with("/dev/shm/");
+    if (is_memory || !file.starts_with("/dev/")) && is_endless(whole(statement), source) {
+        return Some("it fills a disk with what does not end");
+    }
     if file.starts_with("/dev/") || file.is_empty() {
         return None;
     }
@@ -41,6 +48,8 @@ pub(super) fn reason(
             | "printf ''"
             | "echo -n ''"
             | "printf \"\""
+            | "cat <<< ''"
+            | "cat <<< \"\""
             | "echo \"\""
             | "echo ''"
             | "echo -n \"\""
@@ -48,14 +57,29 @@ pub(super) fn reason(
     if is_nothing && is_kept(file) && !appends_to(source, file) {
         return Some("it empties a file of data");
     }
-    let whole = match statement
-        .parent()
+    reads(whole(statement), file, source).then_some("it empties a file before it is read")
+}
+
+/// The pipeline that a statement is the last stage of, or the statement.
+fn whole(statement: Node<'_>) -> Node<'_> {
+    let parent = statement.parent();
+    parent
         .filter(|parent| parent.kind() == "pipeline")
-    {
-        Some(pipeline) => pipeline,
-        None => statement,
-    };
-    reads(whole, file, source).then_some("it empties a file before it is read")
+        .unwrap_or(statement)
+}
+
+/// Whether a statement copies what does not end: `cat /dev/zero`, `yes | tr -d x`.
+fn is_endless(statement: Node<'_>, source: Source<'_>) -> bool {
+    let text = source.of(statement);
+    let reads_endless = ["/dev/zero", "/dev/urandom", "/dev/random"]
+        .iter()
+        .any(|device| text.contains(device));
+    let mut stages = text.split('|').map(|stage| {
+        let mut words = stage.split_whitespace();
+        base_name(words.next().unwrap_or_default())
+    });
+    let is_yes = stages.clone().next() == Some("yes");
+    (reads_endless || is_yes) && stages.all(|program| is_listed(program, COPIERS))
 }
 
 /// Why a pipeline loses a file that one stage reads and another one writes anew: `sort f | tee f`.

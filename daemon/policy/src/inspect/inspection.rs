@@ -5,6 +5,7 @@ use termd_proto::terminal::Front;
 
 use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
+use super::written::WrittenFiles;
 use crate::program::kind::ProgramKind;
 use crate::program::table::Programs;
 use crate::shell::state::ShellState;
@@ -52,6 +53,10 @@ pub(crate) struct Inspection {
     pub(crate) asks_unlisted: bool,
     /// What the text has fetched.
     pub(super) fetched: Fetched,
+    /// What the text has written to files.
+    pub(super) written: WrittenFiles,
+    /// Words that name what a compiler has made, as they are written.
+    pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
     pub(super) definitions: usize,
     /// Where a command prints what a database holds.

@@ -18,6 +18,7 @@ use super::harmless_code::runs_harmless_code;
 use super::inspection::Inspection;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
+use crate::danger::writes::{self, Files};
 use crate::danger::{self, Danger, code, exfiltration, sql};
 use crate::program::input::{runs_stdin, takes_script};
 use crate::program::kind::{ProgramKind, SqlClient, base_name, is_shell, program_kind};
@@ -78,6 +79,9 @@ impl CommandSink for Inspector {
         {
             return;
         }
+        if words.len() == 1 && is_descriptor_variable(name) {
+            return;
+        }
         let Some(program) = known_program(name, &self.inspection.state) else {
             // The arguments of a function are known where it is called.
             let raw = name.raw.trim_matches(['"', '{', '}']);
@@ -85,7 +89,8 @@ impl CommandSink for Inspector {
                 let rest = rest.trim_start_matches('{');
                 matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
             });
-            if self.inspection.definitions > 0 && is_parameter {
+            let is_built = self.inspection.built.contains(&name.raw);
+            if (self.inspection.definitions > 0 && is_parameter) || is_built {
                 self.add(&name.text, words, None, span);
                 return;
             }
@@ -155,6 +160,8 @@ impl CommandSink for Inspector {
             }
         }
         self.builtin(&program, args, span, depth);
+        self.learn_written(&program, args, stdin);
+        self.run_written(&name.text, &program, args, span, depth + 1);
         if !is_dangerous {
             self.input(&program, args, stdin, span, depth + 1);
         }
@@ -213,9 +220,15 @@ impl Inspector {
     /// these lines; whether they run cannot be told.
     /// Returns whether the code starts what is only known once it runs.
     pub(super) fn code(&mut self, program: &str, text: &str, span: Span) -> bool {
-        let folded = code::constants::folded(text);
-        let folded = folded.is_some_and(|text| self.code_as_written(program, &text, span));
-        self.code_as_written(program, text, span) || folded
+        let readings = [
+            code::constants::folded(text),
+            code::lisp::as_calls(program, text),
+        ];
+        let mut runs_unread = self.code_as_written(program, text, span);
+        for text in readings.into_iter().flatten() {
+            runs_unread |= self.code_as_written(program, &text, span);
+        }
+        runs_unread
     }
 
     fn code_as_written(&mut self, program: &str, text: &str, span: Span) -> bool {
@@ -229,6 +242,15 @@ impl Inspector {
         ) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
+        let files = Files::new(
+            self.inspection.programs.files(),
+            &self.inspection.state.place,
+        );
+        if let Some(reason) = code::session::danger(files, program, text) {
+            self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        let fetched = code::fetching::fetched_files(text);
+        self.inspection.fetched.files.extend(fetched);
         if signals_parent(text) && self.inspection.front != Some(Front::Cli) {
             self.inspection.text_findings.push(Finding {
                 verdict: Verdict::Dangerous,
@@ -498,7 +520,7 @@ impl Inspector {
     }
 
     /// Inspects what a command of this program starts.
-    fn inner(
+    pub(super) fn inner(
         &mut self,
         program: &str,
         inner: InnerCommand,
@@ -588,6 +610,12 @@ impl Inspector {
         for word in run {
             let text = self.held_by(word, stdin);
             self.run_text(program, &text, &word.raw, span, depth);
+        }
+        if let (true, Stdin::File(path)) = (is_sender(program), stdin) {
+            let files = Files::new(programs.files(), &self.inspection.state.place);
+            if let Some(reason) = writes::upload(files, path) {
+                self.inspection.note(Verdict::Dangerous, reason, span);
+            }
         }
         // Services of stores are spoken to in lines.
         if let (true, Stdin::Literal(text)) = (is_line_client(program), stdin)
@@ -695,6 +723,15 @@ fn unlisted_reason(programs: &ProgramTable, program: &str, args: &[Word]) -> Str
     }
 }
 
+/// Whether a program sends what it reads to an address, whatever its options are.
+fn is_sender(program: &str) -> bool {
+    is_line_client(program)
+        || matches!(
+            program,
+            "mail" | "mailx" | "mutt" | "neomutt" | "sendmail" | "msmtp" | "s-nail" | "pastebinit"
+        )
+}
+
 /// Whether a program sends lines to a service as they are.
 fn is_line_client(program: &str) -> bool {
     matches!(program, "nc" | "ncat" | "netcat" | "telnet" | "socat")
@@ -778,6 +815,13 @@ fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -
         ..word
     });
     vec![replaced.collect()]
+}
+
+/// Whether a word is a variable that holds a descriptor (bash(1), REDIRECTION): `exec {NAME[1]}>&-`.
+fn is_descriptor_variable(word: &Word) -> bool {
+    let inner = word.raw.strip_prefix('{');
+    let inner = inner.and_then(|raw| raw.strip_suffix('}'));
+    inner.is_some_and(|raw| raw.ends_with(']') && !raw.contains([',', '.']))
 }
 
 /// Whether the name of a word's program is only known once it runs, or is a pattern that the shell

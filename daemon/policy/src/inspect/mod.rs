@@ -19,6 +19,7 @@ mod redirect;
 pub(crate) mod script;
 mod stdin;
 mod tree;
+mod written;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 

@@ -14,7 +14,7 @@ use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
-use crate::danger::fork_bomb::{FORK_BOMB, is_fork_bomb};
+use crate::danger::fork_bomb::{FORK_BOMB, JOBS_WITHOUT_END, is_fork_bomb, starts_without_end};
 use crate::program::kind::{base_name, is_shell};
 use crate::program::output::fetches;
 use crate::shell::choices::{Choices, readings};
@@ -23,7 +23,7 @@ use crate::shell::grammar_faults::words_behind_redirects;
 use crate::shell::printed::is_descriptor;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::state::{Content, ShellState};
-use crate::shell::word::Word;
+use crate::shell::word::{Word, joined};
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -65,6 +65,9 @@ impl TreeWalk<'_> {
             "command" => self.command(node, Redirects::default(), stdin, depth),
             "if_statement" | "case_statement" => self.branches(node, stdin, depth),
             "while_statement" | "for_statement" | "c_style_for_statement" => {
+                if starts_without_end(node, self.source) {
+                    self.note_danger(JOBS_WITHOUT_END, node);
+                }
                 self.repeated(node, stdin, depth);
             }
             "function_definition" => self.function(node, stdin, depth),
@@ -441,6 +444,13 @@ impl TreeWalk<'_> {
             return;
         };
         let (operator, target) = (source.operator(redirect), source.of(place));
+        if let (Some(text), ">" | ">>" | ">|") = (printed.text(), operator) {
+            let state = &self.sink.inspection().state;
+            let words = source.expand(place, Scope::of(state), &mut Choices::none());
+            let path = joined(&words);
+            let written = &mut self.sink.inspection().written;
+            written.learn(&path, text, operator == ">>");
+        }
         let is_standard = matches!(target, "1" | "2" | "-" | "/dev/stdout" | "/dev/stderr");
         let leads = (operator == ">&" || is_descriptor(target)) && !is_standard;
         if !(leads && operator.contains('>') && self.state().feeds_program) {

@@ -54,7 +54,9 @@ fn is_script_of_stdin(program: &str, args: &[Word]) -> bool {
     let mut call = Call::new(row, args);
     let options = call.options(None);
     let mut operands = options.operands.iter().map(|(_, word)| *word);
-    let script = operands.next().filter(|word| *word != "run");
+    let script = operands
+        .next()
+        .filter(|word| !matches!(*word, "run" | "eval" | "e"));
     let has_module = args.iter().any(|word| word.text.starts_with("-m"));
     let starts_code = || {
         let started = wrapper::inner_commands(table, program, args);

@@ -8,11 +8,14 @@ const CORPUS: &str = concat!(
     include_str!("commands.txt"),
     include_str!("commands_of_code.txt"),
     include_str!("commands_of_files.txt"),
-    include_str!("commands_of_programs.txt")
+    include_str!("commands_of_programs.txt"),
+    include_str!("commands_of_interpreters.txt"),
+    include_str!("commands_of_starters.txt"),
+    include_str!("commands_of_settings.txt")
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 29] = [
+const FAMILIES: [(&str, usize); 32] = [
     ("spelling of rm", 33),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -42,6 +45,18 @@ const FAMILIES: [(&str, usize); 29] = [
     ("files and data that a line sends", 60),
     ("scripts out of a pipe, and options that name programs", 160),
     ("what leads clusters and databases", 106),
+    (
+        "interpreters beside the large ones, and verbs in the words of tools",
+        354,
+    ),
+    (
+        "deletion by options, lines on other machines, and files that sessions send",
+        317,
+    ),
+    (
+        "what code fetches, settings on the command line, and full disks",
+        373,
+    ),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::tokens::{Token, tokens};
 use super::{RECURSIVE, RUNNERS, TREE_REMOVERS};
+use crate::shell::word::UNKNOWN;
 use crate::word_list::is_listed;
 
 /// One call: the last part of its name, and the texts among its arguments.
@@ -48,10 +49,12 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                             parts.push(part.clone());
                             end += 2;
                         }
+                        // The last is Elixir's and Ruby's `query!(…)`.
                         (
                             Some(Token::Sign('.' | ':' | '-')),
                             Some(Token::Sign('.' | ':' | '>')),
-                        ) => end += 1,
+                        )
+                        | (Some(Token::Sign('!' | '?')), Some(Token::Sign('('))) => end += 1,
                         _ => break,
                     }
                 }
@@ -91,7 +94,7 @@ fn arguments(
 ) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut words) = (Vec::new(), Vec::new());
     let mut depth = 0_usize;
-    for token in tokens.iter().skip(from) {
+    for (at, token) in tokens.iter().enumerate().skip(from) {
         match token {
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}') => {
@@ -101,7 +104,18 @@ fn arguments(
                 }
             }
             Token::Sign(';' | '\n') if depth == 0 => break,
-            Token::Text(text) | Token::Shell(text) => texts.push(text.clone()),
+            Token::Text(text) | Token::Shell(text) => {
+                let ends = matches!(
+                    tokens.get(at + 1),
+                    None | Some(Token::Sign(')' | ']' | '}' | ',' | ';' | '\n'))
+                );
+                let mut text = text.clone();
+                // What is put behind it: `system("rm " file)`.
+                if text.ends_with(' ') && !ends {
+                    text.push(UNKNOWN);
+                }
+                texts.push(text);
+            }
             Token::Word(word) => {
                 if let Some(value) = names.get(&format!("={word}")) {
                     texts.push(value.clone());

@@ -117,6 +117,10 @@ pub(super) fn of_store(call: &Call, tight: &str) -> Option<String> {
     if EMPTIED.iter().any(|part| tight.contains(part)) {
         return Some("it removes every row or document that it finds".to_owned());
     }
+    let forces = |text: &String| matches!(text.as_str(), "--force" | "-f" | "--mirror");
+    if call.name == "push" && call.texts.iter().any(forces) {
+        return Some("it overwrites what others may have".to_owned());
+    }
     let is_file = |text: &String| text.contains('.') || text.contains('/');
     if is_listed(&call.name, TRUNCATERS) && call.texts.first().is_some_and(is_file) {
         return Some(format!("`{}` empties a file", call.name));

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::call::Call;
 use super::row::ProgramRow;
+use super::verb::has_verb;
 use crate::glob::{self, Case};
 use crate::program::options::{Options, Order};
 use crate::shell::word::{UNKNOWN, Word};
@@ -63,6 +64,8 @@ const LAST: &str = "LAST";
 struct Pattern {
     text: String,
     slot: Option<Slot>,
+    /// Whether the text is a verb that a word may begin or end with: `vm.destroy`.
+    is_verb: bool,
 }
 
 impl Pattern {
@@ -75,13 +78,18 @@ impl Pattern {
                 return Self {
                     text,
                     slot: Some(slot),
+                    is_verb: false,
                 };
             }
         }
+        let verb = text
+            .strip_prefix('<')
+            .and_then(|text| text.strip_suffix('>'));
         let text = if text == "_" { "*" } else { text };
         Self {
-            text: text.to_owned(),
+            text: verb.unwrap_or(text).to_owned(),
             slot: None,
+            is_verb: verb.is_some(),
         }
     }
 
@@ -92,7 +100,9 @@ impl Pattern {
     /// What of a word fits. `None`: it does not fit.
     fn fits<'a>(&self, word: &'a str) -> Option<Fitting<'a>> {
         let Some(slot) = self.slot else {
-            let fits = if self.text.contains('*') {
+            let fits = if self.is_verb {
+                has_verb(word, &self.text)
+            } else if self.text.contains('*') {
                 glob::fits(&self.text, word, Case::Counts)
             } else {
                 self.text == word

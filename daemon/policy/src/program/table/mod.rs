@@ -6,5 +6,6 @@ mod form_list;
 mod program_table;
 pub(crate) mod row;
 pub(crate) mod setting;
+mod verb;
 
 pub(crate) use program_table::{FilePatterns, ProgramTable, Programs};

@@ -165,8 +165,12 @@ impl ProgramTable {
 
     /// The row of a program, or that of all programs without one.
     pub(crate) fn row_or_common(&self, program: &str) -> Option<&ProgramRow> {
-        let common = || self.rows.get(*self.names.get(COMMON)?);
-        self.row(program).or_else(common)
+        self.row(program).or_else(|| self.common_row())
+    }
+
+    /// The row of programs without one of their own.
+    pub(crate) fn common_row(&self) -> Option<&ProgramRow> {
+        self.rows.get(*self.names.get(COMMON)?)
     }
 
     /// What a variable does, if it makes programs run or load something.

@@ -86,6 +86,8 @@ pub struct ProgramRow {
     pub(crate) verb_switches: BTreeMap<String, String>,
     pub(crate) options_first: bool,
     pub(crate) any_dashes: bool,
+    /// Whether what the verbs of unknown programs say holds for this one too.
+    pub(crate) verbs: Option<bool>,
     pub(crate) help: Option<bool>,
     pub(crate) takes: Option<Takes>,
     pub(crate) prints: Option<Prints>,
@@ -278,6 +280,7 @@ impl ProgramRow {
             join(self.verb_switches.entry(verb).or_default(), &values);
         }
         self.options_first |= other.options_first;
+        self.verbs = other.verbs.or(self.verbs);
         self.any_dashes |= other.any_dashes;
         self.reads_files |= other.reads_files;
         self.help = other.help.or(self.help);

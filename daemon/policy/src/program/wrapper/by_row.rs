@@ -102,9 +102,9 @@ pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<In
         count += 1;
     }
     let words = words.get(count..).unwrap_or_default();
-    // `termctl run 'LINE'` gives one word with blanks to a shell.
-    if let [word] = words
-        && word.text.contains([' ', ';', '|', '&'])
+    // `termctl run 'LINE'` and `heroku run 'LINE' -a x` give one word with blanks to a shell.
+    if let [word, rest @ ..] = words
+        && (word.text.contains([';', '|', '&']) && rest.is_empty() || word.text.contains(' '))
     {
         started.push(InnerCommand::line((at + count, &word.text)));
     }

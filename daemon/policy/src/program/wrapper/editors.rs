@@ -31,11 +31,23 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
         ];
         let line = behind.iter().find_map(|prefix| text.strip_prefix(prefix));
         started.extend(line.map(|line| InnerCommand::line((at, line))));
-        if text.contains("system(") || text.starts_with("py") || text.starts_with("lua ") {
-            started.push(InnerCommand::code((at, text)));
+        let is_command = word.text.starts_with('+')
+            || at
+                .checked_sub(1)
+                .and_then(|before| args.get(before))
+                .is_some_and(|before| matches!(&*before.text, "-c" | "--cmd") || is_silent(before));
+        if is_command || text.contains("system(") || text.starts_with("py") {
+            let command = word.text.trim_start_matches(['+', ':']);
+            started.push(InnerCommand::code((at, command)));
         }
     }
     started
+}
+
+/// Whether options of vi(1) end with that of a command: `-sc`, `-esc`.
+fn is_silent(word: &Word) -> bool {
+    let letters = word.text.strip_prefix('-').unwrap_or_default();
+    letters.ends_with('c') && letters.chars().all(|c| "eEsnc".contains(c))
 }
 
 /// What sed(1) runs: the lines of `e` and of `s///e`.
@@ -101,6 +113,10 @@ pub(super) fn interpreter(args: &[Word]) -> Vec<InnerCommand> {
     for (at, word) in args.iter().enumerate() {
         if !word.text.starts_with('-') {
             break;
+        }
+        // nim(1)
+        if let Some(text) = word.text.strip_prefix("--eval:") {
+            code.push(InnerCommand::code((at, text)));
         }
         let cluster = word.text.starts_with('-') && !word.text.starts_with("--");
         if cluster

@@ -45,7 +45,7 @@ pub(crate) fn inner_commands(
             editor(args)
         }
         "busybox" | "toybox" => Vec::new(),
-        "docker" | "podman" | "nerdctl" => containers::entry_point(table, program, args),
+        "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
         _ if takes == Some(Takes::Shell) => shell_line(args),
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);

@@ -1,0 +1,92 @@
+//! The shell lines in code: the texts that calls give to the system.
+
+use super::calls::calls;
+use super::tokens::{Token, tokens};
+use super::{RUNNERS, judged_part};
+use crate::shell::word::UNKNOWN;
+use crate::word_list::is_listed;
+
+/// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
+/// a call is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
+pub(crate) fn shell_lines(code: &str) -> Vec<String> {
+    let code = judged_part(code);
+    let mut lines = Vec::new();
+    // awk(1p): `print | "cmd"`, `"cmd" | getline`.
+    for pair in tokens(code).windows(3) {
+        match pair {
+            [Token::Sign('|'), Token::Text(line), _] => lines.push(line.clone()),
+            [Token::Text(line), Token::Sign('|'), Token::Word(word)] if word == "getline" => {
+                lines.push(line.clone());
+            }
+            _ => {}
+        }
+    }
+    // Tcl's `exec rm x`, m4's `syscmd(rm x)`, Groovy's `"rm x".execute()`.
+    for part in code.split(['\n', ';', '[', '{']) {
+        let line = part.trim().strip_prefix("exec ").unwrap_or_default();
+        if line.starts_with(|c: char| c.is_alphabetic() || c == '/') {
+            lines.push(line.trim_end_matches([']', '}']).to_owned());
+        }
+        // expect(1) types it into what it has spawned.
+        if let Some(typed) = part.trim().strip_prefix("send ") {
+            let typed = typed.trim_start_matches("-- ").trim_matches(['"', '\'']);
+            let typed = typed.trim_end_matches("\\r").trim_end_matches("\\n");
+            lines.push(typed.to_owned());
+        }
+    }
+    for part in code.split("syscmd(").skip(1) {
+        let end = part.rfind(')').unwrap_or(part.len());
+        lines.extend(
+            part.get(..end)
+                .map(|line| line.trim_matches(['`', '\'']).to_owned()),
+        );
+    }
+    // Groovy's `"rm x".execute()`, Scala's `"rm x".!`.
+    for window in tokens(code).windows(3) {
+        match window {
+            [Token::Text(line), Token::Sign('.'), Token::Word(name)] if name == "execute" => {
+                lines.push(line.clone());
+            }
+            [Token::Text(line), Token::Sign('.'), Token::Sign('!')] => lines.push(line.clone()),
+            _ => {}
+        }
+    }
+    lines.extend(started_list(code));
+    for call in calls(code) {
+        if is_listed(&call.name, RUNNERS)
+            || call.path.starts_with("os.")
+            || call.path.starts_with("subprocess.")
+            || call.path.ends_with("run.program")
+            || call.path.ends_with("ext.execute")
+        {
+            let texts: Vec<String> = call.texts.iter().map(|text| with_unknown(text)).collect();
+            if texts.len() > 1 {
+                lines.push(texts.join(" "));
+            }
+            lines.extend(texts);
+        }
+    }
+    lines
+}
+
+/// The line of a list that is started: `["rm", "x"].execute()`.
+fn started_list(code: &str) -> Option<String> {
+    let (before, _) = code.split_once("].execute(")?;
+    let (_, list) = before.rsplit_once('[')?;
+    let texts = tokens(list).into_iter().filter_map(|token| match token {
+        Token::Text(text) => Some(text),
+        _ => None,
+    });
+    Some(texts.collect::<Vec<_>>().join(" "))
+}
+
+/// A text in which each value that Ruby or Elixir puts in is unknown: `"dropdb #{x}"`.
+fn with_unknown(text: &str) -> String {
+    let mut parts = text.split("#{");
+    let mut known = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        known.push(UNKNOWN);
+        known.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
+    }
+    known
+}
