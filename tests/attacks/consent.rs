@@ -19,6 +19,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         denied_and_confirmed,
     ),
     (
+        "consent_denied_holds_with_the_gate_switched_off",
+        denied_and_switched_off,
+    ),
+    (
         "consent_of_the_model_counts_alone",
         confirmed_where_a_person_is_there,
     ),
@@ -175,6 +179,27 @@ fn denied_and_confirmed() {
         .err("terminal/create", &acp)
         .assert_is(-32012, "rejected");
     assert!(victim.exists());
+}
+
+fn denied_and_switched_off() {
+    let daemon = TestDaemon::start();
+    let (victim, _) = victim(&daemon);
+    let call = json!({ "exec": format!("rm -r {}", victim.display()) });
+    let mut mcp = McpClient::start_with(&daemon, &[], &json!({}));
+    let asked = mcp.call("session_exec", &call);
+    assert_eq!(asked["requires_confirmation"], true, "{asked}");
+    let mut person = client(&daemon, "cli", "a person");
+    let listed = person.ok("approval.list", &json!({}));
+    let id = &listed["approvals"][0]["id"];
+    person.ok("approval.answer", &json!({ "id": id, "decision": "deny" }));
+    let off = [("TERMINAL_MCP_SAFETY_GATE", "off")];
+    let mut mcp = McpClient::start_with(&daemon, &off, &json!({}));
+    let (kind, message) = mcp.refused("session_exec", &call);
+    assert_eq!(kind, "denied", "{message}");
+    assert!(victim.exists());
+    // Anything else runs there.
+    let other = json!({ "exec": "rm -rf nowhere; echo ran" });
+    assert_eq!(mcp.call("session_exec", &other)["output"], "ran\n");
 }
 
 fn confirm(agent: &mut RawClient, params: &Value) -> Result<Value, String> {
@@ -495,6 +520,18 @@ fn handed_on_environment() {
         // What makes programs run others is judged as if the call had set it.
         for variable in ["BASH_ENV", "GIT_SSH_COMMAND", "LD_PRELOAD"] {
             question(&mut agent, &with("bash", ":", &[(variable, "./frob")]));
+        }
+        for (variable, line) in [
+            ("TERMD_WHERE", "rm -r \"$TERMD_WHERE\""),
+            ("_", "rm -r \"$_\""),
+        ] {
+            let id = question(&mut agent, &with("dash", line, &[(variable, "one")]));
+            person.ok(
+                "approval.answer",
+                &json!({ "id": id, "decision": "approve" }),
+            );
+            let other = with("dash", line, &[(variable, "two")]);
+            assert_ne!(question(&mut agent, &other), id, "{variable}");
         }
         let line = "rm -r \"$WHERE\"";
         let params = with(

@@ -75,6 +75,11 @@ impl Approvals {
         self.change(|table, now| table.confirm(subject, by, now))
     }
 
+    /// Whether a person's denial of this holds.
+    pub fn is_denied(&self, subject: &Subject) -> bool {
+        self.change(|table, _| table.is_denied(subject))
+    }
+
     /// Counts a connection as one through which a person can be asked, until the value is dropped.
     pub fn join(&self, reach: Reach) -> PersonInReach {
         self.inner.people.join(reach)

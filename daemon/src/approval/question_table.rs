@@ -251,6 +251,10 @@ impl QuestionTable {
         Ok(())
     }
 
+    pub(super) fn is_denied(&self, subject: &Subject) -> bool {
+        self.denial_of(&subject.hashes(&self.key)).is_some()
+    }
+
     /// The denial that holds for a subject.
     fn denial_of(&self, subject: &SubjectHashes) -> Option<ApprovalInfo> {
         let mut denials = self.questions.iter().rev().filter(|question| {

@@ -9,10 +9,9 @@ use crate::service::descent::agent_environment;
 use crate::terminal::lifecycle::launch::is_handed_on;
 use termd_policy::program::is_program_variable;
 
-/// Variables that a shell changes with each command, and that make no program run another one.
+/// Variables that a shell changes with each command, and that make no program run another one. They
+/// count where the command names them.
 const PLACE_VARIABLES: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
-/// What names of termd's own variables begin with.
-const OWN_PREFIX: &str = "TERMD_";
 
 /// The variables of a request, each list sorted.
 #[derive(Debug, Default)]
@@ -29,6 +28,11 @@ impl Variables {
     /// which counts what neither the daemon nor the agent's own process has been started with: those
     /// are what a person has set. A person's front hands on the person's own.
     pub(super) fn of(options: &CreateTerminal, owner: &Owner) -> Self {
+        let words = Words::of(options);
+        let counts = |name: &str| {
+            let is_place = PLACE_VARIABLES.contains(&name) && !words.name(name);
+            !is_place && is_handed_on(OsStr::new(name))
+        };
         let handed_on = match (&options.base_env, owner.agent()) {
             (Some(base_env), Some(agent)) => {
                 let persons = agent_environment(&agent);
@@ -42,7 +46,6 @@ impl Variables {
             }
             _ => Vec::new(),
         };
-        let words = Words::of(options);
         let is_judged = |name: &str| is_program_variable(name) || words.name(name);
         let judged = handed_on.iter().filter(|(name, _)| is_judged(name));
         Self {
@@ -50,12 +53,6 @@ impl Variables {
             all: with(handed_on.iter().copied(), &options.env),
         }
     }
-}
-
-fn counts(name: &str) -> bool {
-    !PLACE_VARIABLES.contains(&name)
-        && !name.starts_with(OWN_PREFIX)
-        && is_handed_on(OsStr::new(name))
 }
 
 /// Handed on variables, and over them those that the call sets.

@@ -123,7 +123,7 @@ impl Gate {
             env_sha256: env_sha256(command.all_env),
             ..subject(owner, &cwd, &text)
         };
-        let judgement = decision.judgement.clone();
+        let judgement = self.held_by_denial(decision.judgement.clone(), &subject);
         let always = || self.rules.offer(&decision, &request);
         let env = self.rules.shown_env(command.env);
         let consent = self.consent(&judgement, subject, command.asker, env, always)?;
@@ -203,6 +203,7 @@ impl Gate {
                     earlier_sha256: line.earlier_sha256().map(str::to_owned),
                     ..subject(typist.actor, &cwd, &line.text)
                 };
+                let judgement = self.held_by_denial(judgement, &subject);
                 let always = || Always::No(only_once.to_string());
                 let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
                 self.ruling(judgement, Some(shown(&line.text)), consent, asker)
@@ -236,6 +237,15 @@ impl Gate {
         self.audit
             .record(action, outcome, typist.actor, id, detail)
             .await
+    }
+
+    /// A denial holds where the gate is switched off, too, and only a rule of the person's is stronger.
+    fn held_by_denial(&self, mut judgement: Judgement, subject: &Subject) -> Judgement {
+        let is_by_rule = judgement.rule.is_some() || judgement.approved.is_some();
+        if judgement.effect == Effect::Allow && !is_by_rule && self.approvals.is_denied(subject) {
+            judgement.effect = Effect::Confirm;
+        }
+        judgement
     }
 
     /// Whether somebody has agreed to what the gate wants agreed to: the caller itself, where its word
