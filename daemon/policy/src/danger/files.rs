@@ -86,13 +86,15 @@ fn rm(given: &Options<'_>) -> Option<String> {
     }
 }
 
-/// Whether a word names one file of the directory, with its suffix: `notes/old.md`.
+/// Whether a word names one file of the directory or of /tmp, with its suffix: `notes/old.md`.
 fn is_named_file(word: &str) -> bool {
     let made = word.strip_prefix("/tmp/tmp.").unwrap_or_default();
     if made.starts_with(UNKNOWN) && !made.contains(['/', '*']) {
         // A file of mktemp(1).
         return true;
     }
+    let word = word.strip_prefix("./").unwrap_or(word);
+    let word = word.strip_prefix("/tmp/").unwrap_or(word);
     let is_plain = !word.starts_with(['/', '~', '.', '$'])
         && !word.contains(['*', '?', '[', '{', UNKNOWN])
         && !word.split('/').any(|part| part == "..");

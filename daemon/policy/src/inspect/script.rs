@@ -15,6 +15,7 @@ use crate::shell::fallback;
 use crate::shell::grammar::parse;
 use crate::shell::grammar_faults::{ends_with_dollar, redirect_over_lines, word_over_lines};
 use crate::shell::source::{Nesting, Source};
+use crate::shell::unread_substitutions::unread_substitutions;
 use crate::shell::word::{UNKNOWN, Word};
 
 /// Why a text is unknown that the grammar does not take.
@@ -81,6 +82,21 @@ pub(super) fn inspect_script(
             if let Some(redirect) = redirect_over_lines(&tree, text) {
                 let reason = "a redirection goes on in the next line";
                 inspection.note(Verdict::Unknown, reason, source.span(redirect));
+            }
+            for (inner, range) in unread_substitutions(&tree, text) {
+                let span = nesting.span(Span {
+                    start: range.start,
+                    end: range.end,
+                });
+                let state = sink.inspection().state.clone();
+                inspect_script(
+                    sink,
+                    &inner,
+                    Nesting::Within(span),
+                    &Stdin::Given,
+                    depth + 1,
+                );
+                sink.inspection().state = state;
             }
             TreeWalk { sink, source }.statement(tree.root_node(), stdin, depth);
         }

@@ -26,4 +26,5 @@ pub(crate) mod quote;
 mod reserved_words;
 pub(crate) mod source;
 pub(crate) mod state;
+pub(crate) mod unread_substitutions;
 pub(crate) mod word;

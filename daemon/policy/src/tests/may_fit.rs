@@ -76,6 +76,12 @@ fn no_spelling_passes_a_rule_that_forbids_a_program() {
         "IFS=x; c=frobxy; $c",
         "IFS=$(gen); c=axfrob; $c",
         "IFS=, read c <<< x; $c",
+        // Substituted where the grammar has no node.
+        "cat <<EOF\na `/tmp/frob` b\nEOF",
+        "cat <<E\n\t$(/tmp/frob)\nE",
+        "echo \"${x:-`/tmp/frob`}\"",
+        "echo ${PATH##$(/tmp/frob)}",
+        "[[ x =~ `/tmp/frob` ]]",
         "${x:-frob}",
         "${x:=frob}",
         "${x:-ls}",
