@@ -23,6 +23,9 @@ pub(crate) struct InspectedCommand {
     pub(crate) program: String,
     /// The end of the program's name, where the program is only known once it runs.
     pub(crate) name_end: Option<String>,
+    /// Whether the program is found by its name in the directories of the system, or is named there by a
+    /// path. Another file of this name may be anything.
+    pub(crate) is_installed: bool,
     /// Whether it is known to run. A line in the code of another language may be only text.
     pub(crate) is_certain: bool,
     pub(crate) args: Vec<Word>,
@@ -39,6 +42,7 @@ impl InspectedCommand {
         Self {
             program: word.text.clone(),
             name_end: Some(String::new()),
+            is_installed: false,
             is_certain: true,
             arguments: word.text.clone(),
             args: vec![word],

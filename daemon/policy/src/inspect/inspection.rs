@@ -27,6 +27,15 @@ const MAX_ARGV_READS: usize = 16;
 
 const TOO_MUCH_NESTED: &str = "too much of it stands within itself to be looked into";
 
+/// Where a text and its environment look for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum SearchPath {
+    #[default]
+    System,
+    /// They set a `PATH` that may lead to what an agent has made.
+    Own,
+}
+
 /// The commands of a text and what is wrong with it. Commands and nesting are bounded; a text beyond
 /// a bound is unknown.
 #[derive(Debug, Default)]
@@ -51,6 +60,8 @@ pub(crate) struct Inspection {
     pub(crate) reader: Option<ProgramKind>,
     /// Whether a command that the table does not call harmless is unknown.
     pub(crate) asks_unlisted: bool,
+    /// Where programs are looked for by their names.
+    pub(crate) search_path: SearchPath,
     /// What the text has fetched.
     pub(super) fetched: Fetched,
     /// What the text has written to files.

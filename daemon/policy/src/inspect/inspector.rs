@@ -15,7 +15,7 @@ use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
 use super::harmless_code::runs_harmless_code;
-use super::inspection::Inspection;
+use super::inspection::{Inspection, SearchPath};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::writes::{self, Files};
@@ -490,6 +490,9 @@ impl Inspector {
         self.inspection.commands.push(InspectedCommand {
             program: program.to_owned(),
             name_end: words.first().and_then(unknown_name_end),
+            is_installed: words
+                .first()
+                .is_some_and(|name| wrapper::is_installed(&name.text)),
             is_certain: true,
             args: args.to_vec(),
             arguments: joined(args),
@@ -512,6 +515,7 @@ impl Inspector {
         self.inspection.commands.push(InspectedCommand {
             program: base_name(&file.text).to_owned(),
             name_end: unknown_name_end(file),
+            is_installed: false,
             is_certain: true,
             args: args.to_vec(),
             arguments: joined(args),
@@ -587,6 +591,7 @@ impl Inspector {
             InnerCommand::Dangerous(reason) => {
                 self.inspection.note(Verdict::Dangerous, reason, span);
             }
+            InnerCommand::OwnPath => self.inspection.search_path = SearchPath::Own,
         }
     }
 

@@ -34,7 +34,7 @@ use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 use command_sink::CommandSink;
 use gate::CompiledGate;
-use inspection::Inspection;
+use inspection::{Inspection, SearchPath};
 use inspector::Inspector;
 use script::inspect_without_grammar;
 use stdin::Stdin;
@@ -70,6 +70,11 @@ pub(crate) fn inspect(
     inspector.environment(&settings);
     inspector.note_exfiltration();
     let mut inspection = inspector.inspection;
+    if inspection.search_path == SearchPath::Own {
+        for command in &mut inspection.commands {
+            command.is_installed = false;
+        }
+    }
     if let Some(found) = gate.pattern_in(text) {
         let reason = format!("it fits the pattern {} of this client", found.pattern);
         inspection.note(Verdict::Dangerous, reason, found.span);

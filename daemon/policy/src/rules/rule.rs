@@ -122,7 +122,9 @@ impl Rule {
         if by_program == Fit::No {
             return Fit::No;
         }
-        let by_certainty = if command.is_certain {
+        // What gets another profile by its name may not be another file of that name.
+        let is_other = self.spec.profile.is_some() && !command.is_installed;
+        let by_certainty = if command.is_certain && !is_other {
             Fit::Yes
         } else {
             Fit::Maybe

@@ -430,3 +430,32 @@ fn harmless_lines_are_safe_and_no_rule_that_they_do_not_fit_asks() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_profile_by_name_is_for_no_other_file_of_that_name() {
+    let policy = rules("[[rules]]\nprogram = 'git'\nprofile = 'none'").unwrap();
+    for (line, effect) in [
+        ("git status", Effect::Allow),
+        ("/usr/bin/git status", Effect::Allow),
+        ("PATH=$PATH:/usr/local/bin git status", Effect::Allow),
+        (
+            "export PATH=$HOME/.cargo/bin:$PATH; git status",
+            Effect::Allow,
+        ),
+        ("./git status", Effect::Confirm),
+        ("/home/me/src/git status", Effect::Confirm),
+        ("PATH=.:$PATH git status", Effect::Confirm),
+        ("PATH=$PWD/bin:$PATH git status", Effect::Confirm),
+        ("env PATH=bin:/usr/bin git status", Effect::Confirm),
+        (
+            "export PATH=/home/me/src/x/bin:$PATH; git status",
+            Effect::Confirm,
+        ),
+    ] {
+        let mut request = Request::line(line);
+        request.front = crate::Front::Mcp;
+        let judgement = judge(&request, &CompiledGate::default(), &policy);
+        assert_eq!(judgement.effect, effect, "{line}: {judgement:?}");
+        assert_eq!(judgement.needs_person, effect == Effect::Confirm, "{line}");
+    }
+}

@@ -125,10 +125,14 @@ pub(crate) fn of_variable(
     value: &str,
     at: usize,
 ) -> Vec<InnerCommand> {
-    match table.variable(name) {
+    let mut started = match table.variable(name) {
         Some(setting) => of_value(table, name, name, setting, value, at),
         None => Vec::new(),
+    };
+    if name == "PATH" && value.split(':').any(is_own_directory) {
+        started.push(InnerCommand::OwnPath);
     }
+    started
 }
 
 /// What a setting of a program makes it run.
@@ -257,7 +261,7 @@ fn is_own_file(value: &str) -> bool {
 
 /// Whether a program is found by its name alone, or where only an administrator installs. A directory
 /// that the environment names counts too.
-fn is_installed(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let of_system = [
         "/usr/",
         "/bin/",
@@ -270,6 +274,18 @@ fn is_installed(program: &str) -> bool {
     !program.contains('/')
         || program.starts_with(['$', UNKNOWN])
         || of_system.iter().any(|tree| program.starts_with(tree))
+}
+
+/// Whether a directory of `PATH` may hold what an agent has made: it is neither the system's, nor below
+/// the home by name, nor hidden, nor what `PATH` was before.
+fn is_own_directory(directory: &str) -> bool {
+    let is_earlier = directory == "$PATH" || directory == UNKNOWN.to_string();
+    let is_of_home = ["~", "$HOME", "${HOME}"]
+        .iter()
+        .any(|home| directory.starts_with(home));
+    let is_hidden = directory.contains("/.") && !directory.contains("/..");
+    let is_of_system = directory.starts_with('/') && is_installed(&format!("{directory}/"));
+    !(is_earlier || is_of_home || is_hidden || is_of_system)
 }
 
 /// Whether a directory is one that everybody may write to, or a hidden one below.

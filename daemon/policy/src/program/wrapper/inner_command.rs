@@ -42,6 +42,8 @@ pub(crate) enum InnerCommand {
     Doubtful(&'static str),
     /// Something dangerous that is not a command, with the reason.
     Dangerous(String),
+    /// A `PATH` with a directory of the user's: what a name starts is not known to be the system's.
+    OwnPath,
 }
 
 impl InnerCommand {

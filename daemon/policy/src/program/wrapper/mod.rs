@@ -15,7 +15,7 @@ use crate::program::table::ProgramTable;
 use crate::program::table::row::Takes;
 use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
-pub(crate) use by_row::of_variable;
+pub(crate) use by_row::{is_installed, of_variable};
 use editors::{editor, interpreter, script, sed};
 use env::env;
 use inner_command::InnerCommand;
