@@ -17,6 +17,7 @@ use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
 use crate::shell::printed::{is_descriptor, is_stdin};
 use crate::shell::state::ShellState;
+use crate::shell::word::Word;
 
 /// Programs and builtins that run their words, or text that they read, later or under another name.
 const EVALUATORS: [&str; 16] = [
@@ -199,6 +200,9 @@ fn runs_text(command: &InspectedCommand, text: &str) -> bool {
     if program == "env" && command.args.iter().any(|word| splits(&word.text)) {
         return true;
     }
+    if is_shell(program) && uses_parameters(&command.args) {
+        return true;
+    }
     let reads_script = script_of(command).is_some_and(|file| is_stdin(file) || is_descriptor(file));
     let is_code = is_interpreter(program) || CODE_RUNNERS.contains(&program);
     if reads_script {
@@ -217,6 +221,18 @@ fn runs_text(command: &InspectedCommand, text: &str) -> bool {
         &RUNS_TEXT
     };
     has_code(command) && parts.iter().any(|part| lower.contains(part))
+}
+
+/// Whether a script among the words of a shell may run the words behind it: `sh -c '$1' x WORD`.
+fn uses_parameters(words: &[Word]) -> bool {
+    let names_one = |text: &str| {
+        let named = |c: char| c.is_ascii_digit() || matches!(c, '@' | '*' | '{');
+        let mut behind = text.split('$').skip(1);
+        behind.any(|rest| rest.starts_with(named))
+    };
+    let scripts = words.get(..words.len().saturating_sub(1));
+    let mut scripts = scripts.unwrap_or_default().iter();
+    scripts.any(|word| names_one(&word.text))
 }
 
 fn splits(word: &str) -> bool {
