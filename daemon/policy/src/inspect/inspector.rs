@@ -14,6 +14,7 @@ use super::command_sink::CommandSink;
 use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
+use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::harmless_code::runs_harmless_code;
 use super::inspection::{Inspection, SearchPath};
 use super::script::{inspect_script, inspect_subscript};
@@ -172,6 +173,13 @@ impl Inspector {
     /// Inspects a shell text.
     pub(super) fn script(&mut self, text: &str, nesting: Nesting, depth: usize) {
         inspect_script(self, text, nesting, &Stdin::Given, depth);
+    }
+
+    /// Notes that any command may run where a shell reads a text otherwise than bash does.
+    pub(super) fn foreign(&mut self, shell: &str, text: &str, span: Span) {
+        if !reads_as_bash(shell, text) {
+            self.inspection.note_possible(span);
+        }
     }
 
     /// Inspects statements of a database, and the shell lines that its client runs.
@@ -552,6 +560,7 @@ impl Inspector {
                     let raw = args.get(at).map_or("", |word| word.raw.as_str());
                     self.computed_script(raw, span_of(at));
                 } else {
+                    self.foreign(program, &text, span_of(at));
                     inspect_script(self, &text, Nesting::Within(span_of(at)), stdin, depth);
                 }
             }
@@ -560,6 +569,9 @@ impl Inspector {
                 at,
                 parameters,
             } => {
+                if changes_grammar(program, args) {
+                    self.inspection.note_possible(span);
+                }
                 let is_known = parameters.iter().all(|word| !word.splits);
                 let mut given = parameters.into_iter().map(|word| word.text);
                 self.inspection.state.zero = given.next().map(Into::into);
@@ -688,6 +700,7 @@ impl Inspector {
                 self.inspection.note(Verdict::Unknown, MAKEFILE, span);
             }
             (ProgramKind::Shell, Stdin::Literal(text)) => {
+                self.foreign(program, text, span);
                 let is_same_shell = matches!(program, "source" | ".");
                 let outer = (!is_same_shell).then(|| self.inspection.state.clone());
                 if let Some(outer) = &outer {

@@ -20,7 +20,7 @@ use editors::{editor, interpreter, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
-use shells::{completions, coproc, shell_line, sourced, trap};
+use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
 pub(crate) fn inner_commands(
@@ -46,6 +46,7 @@ pub(crate) fn inner_commands(
         }
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
+        "fish" => fish_line(args),
         _ if takes == Some(Takes::Shell) => shell_line(args),
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);
