@@ -349,6 +349,14 @@ impl Inspector {
             | "local" | "export" | "readonly" | "mapfile" | "readarray" | "getopts" | "wait" => {
                 for word in args {
                     inspect_subscript(self, &word.text, word.span, depth + 1);
+                    let name = word.text.split(['[', '=', '+']).next().unwrap_or_default();
+                    let is_computed = name.contains(UNKNOWN) && word.text.contains('[');
+                    let is_test = matches!(program, "test" | "[");
+                    if !is_test
+                        && (is_computed || self.inspection.programs.variable(name).is_some())
+                    {
+                        self.inspection.note_possible(word.span);
+                    }
                 }
                 if program == "mapfile" || program == "readarray" {
                     let callback = args.iter().position(|word| word.text == "-C");
