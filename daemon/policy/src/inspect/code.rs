@@ -3,9 +3,13 @@
 
 use std::collections::HashMap;
 
+use termd_proto::policy::Span;
+
 use crate::danger::code::calls::aliases;
 use crate::danger::code::tokens::{Token, tokens};
-use crate::program::kind::has_commands;
+use crate::program::input::runs_stdin;
+use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
+use crate::shell::word::Word;
 use crate::word_list::is_listed;
 
 /// Calls that start a program, under names that nothing else has.
@@ -217,7 +221,7 @@ impl Scan<'_> {
                 ));
         if starts && is_call {
             self.calls += 1;
-            self.started.runs_unread |= !self.is_literal(at + 1);
+            self.started.runs_unread |= !self.is_literal(at + 1) || self.feeds(at + 1);
             self.started.runs_input |= self.is_input(at + 1);
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
@@ -299,6 +303,21 @@ impl Scan<'_> {
         }
     }
 
+    /// Whether the texts that begin at a token start a program that runs what it reads: `["sh"]`, `"bash -s"`.
+    fn feeds(&self, from: usize) -> bool {
+        let behind = self.tokens.iter().skip(from);
+        let opens = |token: &&Token| matches!(token, Token::Sign('(' | '[' | '{' | ','));
+        let mut texts = Vec::new();
+        for token in behind {
+            match token {
+                Token::Text(text) => texts.push(text.as_str()),
+                token if opens(&token) => {}
+                _ => break,
+            }
+        }
+        runs_input(&texts.join(" "))
+    }
+
     /// Whether the arguments that begin at a token name what the code is given, and no text but a key.
     fn is_input(&self, from: usize) -> bool {
         let mut depth = 0_usize;
@@ -356,15 +375,41 @@ impl Scan<'_> {
         // gawk(1): `|&` leads both ways.
         let from = at + 1 + usize::from(self.sign(at + 1) == Some('&'));
         match self.tokens.get(from) {
-            Some(Token::Text(text)) => self.started.lines.push(text.clone()),
+            Some(Token::Text(text)) => {
+                self.started.lines.push(text.clone());
+                self.started.runs_unread |= runs_input(text);
+            }
             _ if self.is_word(from, &["getline"]) => {}
             _ => self.started.runs_unread = true,
         }
         self.started.runs_unread |= !self.is_literal(from);
     }
 
+    /// Whether a value alone says what is opened, and how: `open(F, $x)`, and Ruby's `open(x)`.
+    fn opens_value(&self, at: usize) -> bool {
+        let ends = |token: &&Token| match token {
+            Token::Sign(sign) => matches!(sign, ')' | ';' | '\n' | '|'),
+            Token::Word(word) => matches!(word.as_str(), "or" | "and" | "if" | "unless" | "do"),
+            Token::Text(_) | Token::Shell(_) => false,
+        };
+        let is_member = at
+            .checked_sub(1)
+            .is_some_and(|at| matches!(self.sign(at), Some('.' | ':' | '>')));
+        let rest = self.tokens.iter().skip(at + 1);
+        let args: Vec<&Token> = rest.take_while(|token| !ends(token)).collect();
+        let is_comma = |token: &&&Token| ***token == Token::Sign(',');
+        let commas = args.iter().filter(is_comma).count();
+        let is_perl = self.program == "perl";
+        let has_mode = args.iter().any(|token| match token {
+            Token::Text(text) => !is_perl || text.starts_with(['<', '>']) || !is_interpolated(text),
+            _ => false,
+        });
+        !is_member && !has_mode && !args.is_empty() && commas == usize::from(is_perl)
+    }
+
     /// `open(F, "cmd|")`, `open(F, "-|", "cmd")`, `open("|cmd")`.
     fn open(&mut self, at: usize) {
+        self.started.runs_unread |= self.opens_value(at);
         let rest = self.tokens.iter().skip(at + 1);
         let args: Vec<&Token> = rest
             .take_while(|token| !matches!(token, Token::Sign(';' | '\n')))
@@ -389,8 +434,21 @@ impl Scan<'_> {
         let joins = args
             .iter()
             .any(|token| matches!(token, Token::Sign('.' | '+')));
-        self.started.runs_unread |= joins || texts.iter().any(|text| is_interpolated(text));
+        let feeds = texts.iter().any(|text| runs_input(text.trim_matches(['|', ' '])));
+        self.started.runs_unread |= joins || feeds || texts.iter().any(|text| is_interpolated(text));
     }
+}
+
+/// Whether a line starts a shell or an interpreter that runs what the code gives it.
+fn runs_input(line: &str) -> bool {
+    let span = Span { start: 0, end: 0 };
+    let words = line.split_whitespace();
+    let words: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();
+    words.split_first().is_some_and(|(name, args)| {
+        let program = base_name(&name.text);
+        let is_runner = matches!(program_kind(program), ProgramKind::Shell | ProgramKind::Code);
+        is_runner && runs_stdin(program, args)
+    })
 }
 
 /// Whether a text holds values of variables, to Perl, Ruby, PHP and Tcl.

@@ -21,12 +21,12 @@ use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::writes::{self, Files};
 use crate::danger::{self, Danger, code, exfiltration, sql};
-use crate::program::input::{runs_stdin, takes_script};
+use crate::program::input::{module_of_code, runs_stdin, takes_script};
 use crate::program::kind::{ProgramKind, SqlClient, base_name, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
-use crate::program::wrapper::inner_command::InnerCommand;
+use crate::program::wrapper::inner_command::{Batches, InnerCommand};
 use crate::shell::choices::Choices;
 use crate::shell::expansion::Scope;
 use crate::shell::printed::{is_descriptor, is_stdin, printed};
@@ -42,6 +42,8 @@ const MAKEFILE: &str = "it runs the makefile that it reads";
 
 /// Calls of functions that are read for one text.
 const MAX_CALLS: usize = 64;
+/// Words that a program reads of which each may be the first of a command.
+const MAX_BATCHES: usize = 32;
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -557,8 +559,12 @@ impl Inspector {
                 self.command(&words, stdin, depth);
                 self.inspection.asks_unlisted = asks;
             }
-            InnerCommand::Fed { words, placeholder } => {
-                for words in fed(words, placeholder.as_deref(), stdin, span) {
+            InnerCommand::Fed {
+                words,
+                placeholder,
+                batches,
+            } => {
+                for words in fed(words, placeholder.as_deref(), batches, stdin, span) {
                     self.command(&words, &Stdin::Given, depth);
                 }
             }
@@ -722,6 +728,11 @@ impl Inspector {
             (ProgramKind::Sql(client), Stdin::Literal(text)) => {
                 self.sql(client, text, Nesting::Within(span), span, depth);
             }
+            (_, Stdin::Literal(text)) if matches!(program, "sed" | "gsed") => {
+                for inner in wrapper::sed_script(0, text) {
+                    self.inner(program, inner, &[], &Stdin::Given, span, depth);
+                }
+            }
             (_, Stdin::Literal(text)) => {
                 let _unread = self.code(program, text, span);
             }
@@ -766,19 +777,27 @@ fn is_line_client(program: &str) -> bool {
 /// The words that name a descriptor which a program runs, and whether other such words may.
 fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
     let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
-    let given: Vec<&Word> = args.iter().filter(is_descriptor).collect();
+    let files = danger::run_files(table, program, args);
+    let runs_code = program_kind(program) == ProgramKind::Code || matches!(program, "sed" | "gsed");
+    let names_stdin = runs_code && files.iter().any(|file| file == "-");
+    let is_stdin_file = |word: &&Word| names_stdin && word.text.ends_with('-') && word.text != "--";
+    let is_given = |word: &&Word| is_descriptor(word) || is_stdin_file(word);
+    let given: Vec<&Word> = args.iter().filter(is_given).collect();
     let reads_script =
         is_shell(program) || takes_script(program) || matches!(program, "source" | ".");
     if reads_script {
         // Further operands are data of the script.
-        let script = args.iter().find(|word| !word.text.starts_with('-'));
-        return (script.filter(is_descriptor).into_iter().collect(), false);
+        let mut operands = args.iter().filter(|word| !word.text.starts_with('-'));
+        let script = match module_of_code(program, args) {
+            Some(_) => operands.find(is_descriptor),
+            None => operands.next().filter(is_descriptor),
+        };
+        return (script.into_iter().collect(), false);
     }
     if given.is_empty() {
         return (given, false);
     }
     let (mut run, mut other) = (Vec::new(), Vec::new());
-    let files = danger::run_files(table, program, args);
     let is_sql = matches!(program_kind(program), ProgramKind::Sql(_));
     for word in given {
         let is_run = files.iter().any(|file| word.text.ends_with(file.as_str()));
@@ -816,20 +835,31 @@ fn runs_in_same_shell(program: &str) -> bool {
 }
 
 /// The commands that a program makes of its own words and those that it reads, as xargs(1) does.
-fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -> Vec<Vec<Word>> {
+fn fed(
+    words: Vec<Word>,
+    placeholder: Option<&str>,
+    batches: Batches,
+    stdin: &Stdin,
+    span: Span,
+) -> Vec<Vec<Word>> {
     let unknown = UNKNOWN.to_string();
     let text = stdin.text().unwrap_or(&unknown);
     let Some(placeholder) = placeholder.filter(|placeholder| !placeholder.is_empty()) else {
-        let mut all = words;
-        if text.contains(['\'', '"', '\\', UNKNOWN]) {
-            all.push(Word::unknown(span));
+        let parts = text.split(|c: char| c.is_whitespace() || c == '\0');
+        let parts = parts.filter(|text| !text.is_empty());
+        let read: Vec<Word> = parts.map(|text| Word::literal(text, span)).collect();
+        let is_unclear = text.contains(['\'', '"', '\\', UNKNOWN]);
+        let with = |read: &[Word]| [words.as_slice(), read].concat();
+        return if is_unclear || batches == Batches::Any || read.len() > MAX_BATCHES {
+            vec![with(&[Word::unknown(span)])]
+        } else if batches == Batches::Some && read.len() > 1 {
+            (0..read.len())
+                .filter_map(|first| read.get(first..))
+                .map(with)
+                .collect()
         } else {
-            all.extend(
-                text.split_whitespace()
-                    .map(|text| Word::literal(text, span)),
-            );
-        }
-        return vec![all];
+            vec![with(&read)]
+        };
     };
     let lines: Vec<&str> = text.lines().collect();
     let replacement = match lines.as_slice() {

@@ -16,7 +16,8 @@ use crate::program::table::row::Takes;
 use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
-use editors::{editor, interpreter, script, sed};
+pub(crate) use editors::sed_script;
+use editors::{editor, interpreter, opened, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
@@ -51,6 +52,9 @@ pub(crate) fn inner_commands(
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);
             started.extend(script(table, program, args));
+            if program == "perl" {
+                started.extend(opened(args));
+            }
             started
         }
         _ => by_row::verb_program(program, args),
