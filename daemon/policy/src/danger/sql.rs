@@ -387,6 +387,22 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a text calls a function of sqlite3(1) that starts a program or loads a library.
+pub(crate) fn may_start(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["edit", "load_extension"].iter().any(|name| {
+        text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default();
+            let behind = text.get(at + name.len()..).unwrap_or_default();
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            !before.ends_with(is_part)
+                && behind
+                    .trim_start_matches(['"', ']', '`', ' ', '\n', '\t'])
+                    .starts_with(['(', '/'])
+        })
+    })
+}
+
 /// Whether a client runs the text typed so far. Otherwise it waits for more.
 pub(crate) fn is_complete(client: SqlClient, text: &str) -> bool {
     let text = text.trim();

@@ -1,6 +1,9 @@
 //! What code of another language runs: lines for a shell, further code, and what is only known once it
 //! runs.
 
+mod debugger;
+mod ways_out;
+
 use std::collections::HashMap;
 
 use termd_proto::policy::Span;
@@ -49,6 +52,8 @@ pub(super) struct Started {
     pub(super) runs_unread: bool,
     /// Whether the code starts what it is given: its arguments, or what it reads.
     pub(super) runs_input: bool,
+    /// Whether the code may start something by a way that is not followed. It matters to rules alone.
+    pub(super) may_start: bool,
 }
 
 /// What code for a program runs.
@@ -62,8 +67,10 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     {
         commands(code, &mut started);
     }
+    started.may_start |= is_debugger(program) && !debugger::is_plain(code);
     let tokens = tokens(&without_comments(code));
     let names = aliases(&tokens);
+    started.may_start |= ways_out::has_any(program, code, &tokens);
     let mut scan = Scan {
         program,
         tokens: &tokens,
@@ -75,6 +82,13 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     let mut started = scan.started;
     started.runs_unread |= program == "php" && calls_variable(code);
     started
+}
+
+fn is_debugger(program: &str) -> bool {
+    matches!(
+        program,
+        "gdb" | "gdb-multiarch" | "cgdb" | "rust-gdb" | "lldb"
+    )
 }
 
 /// Lines without those that are a comment.
@@ -186,6 +200,8 @@ impl Scan<'_> {
         // A module is there to be used, so an index hides the call.
         let indexes = self.tokens.contains(&Token::Sign('['));
         self.started.runs_unread |= names_module && self.calls == 0 && indexes;
+        // A later line of the same program may use it.
+        self.started.may_start |= names_module && self.calls == 0;
     }
 
     fn runs_backticks(&self) -> bool {
@@ -221,7 +237,8 @@ impl Scan<'_> {
                 ));
         if starts && is_call {
             self.calls += 1;
-            self.started.runs_unread |= !self.is_literal(at + 1) || self.feeds(at + 1);
+            self.started.runs_unread |= !self.is_literal(at + 1);
+            self.started.may_start |= self.feeds(at + 1);
             self.started.runs_input |= self.is_input(at + 1);
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
@@ -377,7 +394,7 @@ impl Scan<'_> {
         match self.tokens.get(from) {
             Some(Token::Text(text)) => {
                 self.started.lines.push(text.clone());
-                self.started.runs_unread |= runs_input(text);
+                self.started.may_start |= runs_input(text);
             }
             _ if self.is_word(from, &["getline"]) => {}
             _ => self.started.runs_unread = true,
@@ -409,7 +426,7 @@ impl Scan<'_> {
 
     /// `open(F, "cmd|")`, `open(F, "-|", "cmd")`, `open("|cmd")`.
     fn open(&mut self, at: usize) {
-        self.started.runs_unread |= self.opens_value(at);
+        self.started.may_start |= self.opens_value(at);
         let rest = self.tokens.iter().skip(at + 1);
         let args: Vec<&Token> = rest
             .take_while(|token| !matches!(token, Token::Sign(';' | '\n')))
@@ -434,8 +451,11 @@ impl Scan<'_> {
         let joins = args
             .iter()
             .any(|token| matches!(token, Token::Sign('.' | '+')));
-        let feeds = texts.iter().any(|text| runs_input(text.trim_matches(['|', ' '])));
-        self.started.runs_unread |= joins || feeds || texts.iter().any(|text| is_interpolated(text));
+        let feeds = texts
+            .iter()
+            .any(|text| runs_input(text.trim_matches(['|', ' '])));
+        self.started.may_start |= feeds;
+        self.started.runs_unread |= joins || texts.iter().any(|text| is_interpolated(text));
     }
 }
 
@@ -446,7 +466,10 @@ fn runs_input(line: &str) -> bool {
     let words: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();
     words.split_first().is_some_and(|(name, args)| {
         let program = base_name(&name.text);
-        let is_runner = matches!(program_kind(program), ProgramKind::Shell | ProgramKind::Code);
+        let is_runner = matches!(
+            program_kind(program),
+            ProgramKind::Shell | ProgramKind::Code
+        );
         is_runner && runs_stdin(program, args)
     })
 }

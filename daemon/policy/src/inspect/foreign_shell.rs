@@ -101,10 +101,7 @@ fn without_documents(text: &str) -> Option<String> {
             continue;
         }
         if let Some((_, behind)) = line.replace("<<<", "<").split_once("<<") {
-            let quote = behind
-                .chars()
-                .next()
-                .filter(|c| matches!(c, '\'' | '"'))?;
+            let quote = behind.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
             let marker = behind.get(1..)?.split(quote).next()?;
             if behind.contains("<<") || marker.contains(['\\', '$']) {
                 return None;

@@ -197,6 +197,9 @@ impl Inspector {
         if let Some(reason) = sql::danger(client, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
+        if sql::may_start(text) {
+            self.inspection.note_possible(span);
+        }
         for line in sql::shell_lines(client, text) {
             self.script(line, Nesting::Within(span), depth);
         }
@@ -286,7 +289,7 @@ impl Inspector {
             let reason = "it starts what it is given";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
-        if started.runs_unread {
+        if started.runs_unread || started.may_start {
             self.inspection.note_possible(span);
         }
         started.runs_unread
@@ -778,7 +781,9 @@ fn is_line_client(program: &str) -> bool {
 fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
     let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
     let files = danger::run_files(table, program, args);
-    let runs_code = program_kind(program) == ProgramKind::Code || matches!(program, "sed" | "gsed");
+    let runs_code = program_kind(program) == ProgramKind::Code
+        || matches!(program, "sed" | "gsed")
+        || program.ends_with("awk");
     let names_stdin = runs_code && files.iter().any(|file| file == "-");
     let is_stdin_file = |word: &&Word| names_stdin && word.text.ends_with('-') && word.text != "--";
     let is_given = |word: &&Word| is_descriptor(word) || is_stdin_file(word);

@@ -33,7 +33,17 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
             });
     const DELIMITERS: [&str; 4] = ["d", "delimiter", "E", "eof"];
     const LIMITS: [&str; 11] = [
-        "0", "null", "n", "max-args", "L", "l", "max-lines", "s", "max-chars", "P", "max-procs",
+        "0",
+        "null",
+        "n",
+        "max-args",
+        "L",
+        "l",
+        "max-lines",
+        "s",
+        "max-chars",
+        "P",
+        "max-procs",
     ];
     let batches = if options.has(&DELIMITERS) {
         Batches::Any

@@ -77,6 +77,7 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
         Slot::Line if is_rest => InnerCommand::joined_line(args, at),
         Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
         Slot::Code => vec![InnerCommand::code((at, text))],
+        Slot::Any => vec![InnerCommand::Any],
         Slot::Sql => sql(SqlClient::Sql),
         Slot::Redis => {
             let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
@@ -180,6 +181,7 @@ fn of_value(
         // It stands in the place of a program, and of what it starts nobody looks at more.
         Setting::Function => vec![
             InnerCommand::line((at, &format!("f {value}"))),
+            InnerCommand::Any,
             InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
