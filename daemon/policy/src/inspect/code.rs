@@ -193,6 +193,14 @@ impl Scan<'_> {
                     self.calls += 1;
                     self.started.runs_unread |= is_interpolated(text);
                 }
+                // Opened as a file, such a text is a command.
+                Some(Token::Text(text)) if is_listed(self.program, "perl ruby irb") => {
+                    let text = text.trim();
+                    if text.len() > 1 && (text.starts_with('|') || text.ends_with('|')) {
+                        let line = text.trim_matches(['|', ' ']).to_owned();
+                        self.started.lines.push(line);
+                    }
+                }
                 Some(Token::Sign('|')) if self.program.ends_with("awk") => self.pipe(at),
                 _ => {}
             }

@@ -18,8 +18,8 @@ const ZSH_WORDS: &str = "
 /// The same of fish: fish-doc(1).
 const FISH_WORDS: &str = "
     abbr alias and argparse begin bind block breakpoint builtin case commandline complete else emit end eval
-    fish_command_not_found for funced funcsave function functions history if not or psub read set switch trap vared
-    while";
+    fish_command_not_found for funced funcsave function functions history if not or psub read set switch time trap
+    vared while";
 /// The same of csh: tcsh(1).
 const CSH_WORDS: &str = "
     @ alias bindkey case complete default else end endif endsw eval foreach goto history if onintr repeat sched set
@@ -47,9 +47,10 @@ impl Grammar {
     }
 }
 
+/// The grammar of a shell by its name, whose digits are those of a version.
 fn grammar(name: &str) -> Option<Grammar> {
-    match name {
-        "zsh" | "ksh" | "ksh93" | "mksh" | "yash" => Some(Grammar::Zsh),
+    match name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-')) {
+        "zsh" | "rzsh" | "ksh" | "rksh" | "mksh" | "yash" => Some(Grammar::Zsh),
         "fish" => Some(Grammar::Fish),
         "csh" | "tcsh" => Some(Grammar::Csh),
         _ => None,
@@ -86,7 +87,7 @@ pub(super) fn changes_grammar(shell: &str, args: &[Word]) -> bool {
         let letters = word.text.trim_start_matches(['-', '+']);
         letters.chars().all(|c| LETTERS.contains(c))
     };
-    grammar(shell) == Some(Grammar::Zsh) && !options.all(is_plain)
+    grammar(base_name(shell)) == Some(Grammar::Zsh) && !options.all(is_plain)
 }
 
 /// A text without its here-documents that expand nothing. `None`: it has others.

@@ -388,6 +388,10 @@ impl Inspector {
                 let words = args.get(1..).unwrap_or_default();
                 self.command(words, &Stdin::Given, depth + 1);
             }
+            // Its keys edit lines in ways that are not followed.
+            "set" if args.iter().any(|word| word.text == "vi") => {
+                self.inspection.note_possible(span);
+            }
             "coproc" => self.inspection.state.feeds_program = true,
             _ => {}
         }

@@ -12,13 +12,14 @@ const PYTHON: &str = "
     webbrowser ctypes cffi pty pexpect multiprocessing importlib runpy pdb bdb timeit cProfile profile trace code codeop pickle
     cPickle dill cloudpickle shelve marshal doctest pydoc imp pkgutil plumbum invoke fabric distutils antigravity sh
     breakpoint set_trace interact pipepager __dict__ vars globals locals __builtins__ builtins __subclasses__ __globals__
-    __getattribute__ __import__ sysconfig_main spawn_main modules attrgetter methodcaller";
+    __getattribute__ __import__ sysconfig_main spawn_main modules attrgetter methodcaller zipimport dictConfig
+    fileConfig ProcessPoolExecutor";
 /// Perl: perlfunc(1), perlipc(1).
 const PERL: &str =
     "readpipe open2 open3 Open2 Open3 syscall dlopen DynaLoader Inline AUTOLOAD fork glob";
 /// Ruby: Kernel, Process, Open3, Fiddle, PTY.
 const RUBY: &str = "
-    PTY Fiddle public_send __send__ instance_eval class_eval module_eval
+    PTY spawn const_get Fiddle public_send __send__ instance_eval class_eval module_eval
     method instance_method define_method binding fork syscall";
 /// JavaScript: <https://nodejs.org/api/>, deno, bun.
 const SCRIPT: &str = "
@@ -27,7 +28,7 @@ const SCRIPT: &str = "
 /// Modules of JavaScript that are such a way, as `require` names them.
 const SCRIPT_MODULES: &str = "vm worker_threads cluster module repl";
 /// Any other language.
-const OTHER: &str = "dlopen ffi FFI";
+const OTHER: &str = "dlopen loadlib ffi FFI";
 
 /// Whether code names such a way.
 pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
@@ -47,6 +48,10 @@ pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
         }
         Token::Shell(_) | Token::Sign(_) => false,
     });
+    let imports_all = tokens
+        .windows(2)
+        .any(|pair| matches!(pair, [Token::Word(word), Token::Sign('*')] if word == "import"));
+    let has_name = has_name || (names == PYTHON && imports_all);
     has_name || (stem == "perl" && calls_value(code)) || (names == SCRIPT && imports_value(tokens))
 }
 

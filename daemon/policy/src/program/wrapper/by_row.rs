@@ -31,7 +31,10 @@ pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec
         for filled in found.filled {
             match filled.slot {
                 Slot::Setting => {
-                    if let Some((key, value)) = filled.text.split_once(['=', ' ']) {
+                    let key = filled.text.split(['=', ' ']).next().unwrap_or_default();
+                    if key.contains(UNKNOWN) {
+                        started.push(InnerCommand::Any);
+                    } else if let Some((key, value)) = filled.text.split_once(['=', ' ']) {
                         started.extend(of_setting(table, program, key, value, filled.at));
                     }
                 }
@@ -211,7 +214,10 @@ fn of_value(
             }
             vec![InnerCommand::Options(words)]
         }
-        Setting::Danger(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
+        Setting::Danger(why) => vec![
+            InnerCommand::Dangerous(format!("{key} {why}")),
+            InnerCommand::Any,
+        ],
         Setting::Code => {
             let danger = format!("{key} is code that programs run");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
