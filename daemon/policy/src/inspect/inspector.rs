@@ -571,6 +571,13 @@ impl Inspector {
                 placeholder,
                 batches,
             } => {
+                // What is read may be the verb or an option that names a program.
+                let is_alone = stdin.text().is_none() && placeholder.is_none();
+                if let ([name], true) = (words.as_slice(), is_alone)
+                    && self.inspection.programs.runs_others(base_name(&name.text))
+                {
+                    self.inspection.note_possible(span);
+                }
                 for words in fed(words, placeholder.as_deref(), batches, stdin, span) {
                     self.command(&words, &Stdin::Given, depth);
                 }

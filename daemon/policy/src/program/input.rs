@@ -97,9 +97,10 @@ fn is_interactive(program: &str, args: &[Word]) -> bool {
     let asks = |word: &Word| {
         let letters = word.text.trim_start_matches('-');
         let is_long = word.text.starts_with("--");
-        match is_long {
-            true => letters == "interactive",
-            false => letters.contains('i') && letters.len() < 4,
+        if is_long {
+            letters == "interactive"
+        } else {
+            letters.contains('i') && letters.len() < 4
         }
     };
     match program {

@@ -8,6 +8,20 @@ use crate::shell::word::{UNKNOWN, Word};
 
 /// The command of xargs(1). A command that is itself read is not known.
 pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
+    const DELIMITERS: [&str; 4] = ["d", "delimiter", "E", "eof"];
+    const LIMITS: [&str; 11] = [
+        "0",
+        "null",
+        "n",
+        "max-args",
+        "L",
+        "l",
+        "max-lines",
+        "s",
+        "max-chars",
+        "P",
+        "max-procs",
+    ];
     const VALUED: Valued<'_> = Valued::These(
         "
         a d E I L n P s J R S arg-file delimiter max-args max-procs max-chars process-slot-var",
@@ -31,20 +45,6 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
                     .iter()
                     .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
             });
-    const DELIMITERS: [&str; 4] = ["d", "delimiter", "E", "eof"];
-    const LIMITS: [&str; 11] = [
-        "0",
-        "null",
-        "n",
-        "max-args",
-        "L",
-        "l",
-        "max-lines",
-        "s",
-        "max-chars",
-        "P",
-        "max-procs",
-    ];
     let batches = if options.has(&DELIMITERS) {
         Batches::Any
     } else if options.has(&LIMITS) {

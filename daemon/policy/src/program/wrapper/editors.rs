@@ -36,6 +36,10 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
                 .checked_sub(1)
                 .and_then(|before| args.get(before))
                 .is_some_and(|before| matches!(&*before.text, "-c" | "--cmd") || is_silent(before));
+        if is_command && text.starts_with("exe") {
+            // `execute` puts a command together.
+            started.push(InnerCommand::Any);
+        }
         if is_command || text.contains("system(") || text.starts_with("py") {
             let command = word.text.trim_start_matches(['+', ':']);
             started.push(InnerCommand::code((at, command)));
