@@ -5,22 +5,22 @@ use termd_test_support::{Home, TestDaemon};
 
 use crate::Attack;
 
-pub(crate) const ATTACKS: &[Attack] = &[(
-    "no_spelling_of_a_forbidden_program_runs_unasked",
-    no_spelling_of_a_forbidden_program_runs_unasked,
-)];
+pub(crate) const ATTACKS: &[Attack] = &[
+    (
+        "no_spelling_of_a_forbidden_program_runs_unasked",
+        no_spelling_of_a_forbidden_program_runs_unasked,
+    ),
+    (
+        "no_other_starter_runs_a_forbidden_program_unasked",
+        no_other_starter_runs_a_forbidden_program_unasked,
+    ),
+];
 
 const FORBIDDEN: &str =
     "kill_grace_ms = 300\n[[policy.rules]]\neffect = \"deny\"\nprogram = \"frob\"\n";
 
-/// Each of these ran a program that a rule forbids, and nobody was asked. `BIN` is its directory.
+/// Each of these ran a program that a rule forbids, and nobody was asked.
 fn no_spelling_of_a_forbidden_program_runs_unasked() {
-    let home = Home::create();
-    home.configure(FORBIDDEN);
-    let canary = home.path("canary");
-    home.install("frob", &format!("#!/bin/sh\n: > {}\n", canary.display()));
-    let bin = home.path("bin");
-    let daemon = TestDaemon::start_in(home);
     let lines = [
         "BIN/[f]rob",
         "c=(BIN/frob x); \"${c[@]}\"",
@@ -55,6 +55,52 @@ fn no_spelling_of_a_forbidden_program_runs_unasked() {
         "echo BIN/frob | base64 | base64 -d | sh",
         "run-parts BIN",
     ];
+    assert_stopped(&lines);
+}
+
+/// Each of these ran such a program by what another shell, a table of bash, an option or an input names.
+fn no_other_starter_runs_a_forbidden_program_unasked() {
+    assert_stopped(&[
+        "zsh -fc 'hash z=BIN/frob; z'",
+        "zsh -fc 'functions[z]=BIN/frob; z'",
+        "zsh -fc ': =(BIN/frob)'",
+        "zsh -fc 'emulate sh -c BIN/frob'",
+        "fish -c 'BIN/fro\\x62'",
+        "fish -c 'echo BIN/frob | source'",
+        "fish -c 'not BIN/frob'",
+        "fish -d 0 -c BIN/frob",
+        "BASH_CMDS[zz]=BIN/frob; zz",
+        "shopt -s expand_aliases; BASH_ALIASES[zz]=BIN/frob; eval zz",
+        "bash -O extglob -c 'BIN/+(f|r|o|b)'",
+        "printf 'BIN/frob\\0' | xargs -0 -n1 nice",
+        "xargs sed -n <<< \"'1e BIN/frob' /etc/passwd\"",
+        "perl -ne 1 'BIN/frob|'",
+        "perl -e 'open(F, shift); <F>' 'BIN/frob|'",
+        "sed -f /dev/stdin /etc/passwd <<< '1e BIN/frob'",
+        "python3 -m code <<< 'import os;os.system(\"BIN/frob\")'",
+        "python3 -i -c 1 <<< 'import os;os.system(\"BIN/frob\")'",
+        "python3 -c 'import webbrowser as w;w.get(\"BIN/frob %s\").open(\"x\")'",
+        "echo BIN/frob | awk '{print | \"sh\"}'",
+        "PYTHONBREAKPOINT=os.system python3 -c 'breakpoint(\"BIN/frob\")'",
+        "seq 100000 | sort -S 1k --compress-prog BIN/frob",
+        "git ls-remote --exec=BIN/frob .",
+        "ZZ='!BIN/frob' git --config-env=alias.x=ZZ x",
+        "gdb -batch -ex '| help | BIN/frob'",
+        "strace -o '|BIN/frob' true",
+        "tmux -c BIN/frob",
+        "sqlite3 :memory: \"select edit('x','BIN/frob')\"",
+    ]);
+}
+
+/// Asserts that a person is asked about each line, or that it is refused. `BIN` is the directory of a
+/// program that a rule forbids.
+fn assert_stopped(lines: &[&str]) {
+    let home = Home::create();
+    home.configure(FORBIDDEN);
+    let canary = home.path("canary");
+    home.install("frob", &format!("#!/bin/sh\n: > {}\n", canary.display()));
+    let bin = home.path("bin");
+    let daemon = TestDaemon::start_in(home);
     for is_gate_on in [true, false] {
         let mut agent = daemon.client();
         let gate = json!({ "enabled": is_gate_on });

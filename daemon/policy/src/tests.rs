@@ -4,6 +4,7 @@ mod approved;
 mod corpus;
 mod daemon;
 mod decisions;
+mod deny_rules;
 mod layers;
 mod lines;
 mod may_fit;

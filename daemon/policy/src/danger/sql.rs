@@ -387,6 +387,29 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a text starts a program or loads a library by a function or command of its client: sqlite3(1),
+/// psql(1).
+pub(crate) fn may_start(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let copies = text.contains("copy") && text.contains("program");
+    let loads = text
+        .lines()
+        .any(|line| line.trim_start().starts_with(".load"));
+    copies
+        || loads
+        || ["edit", "load_extension"].iter().any(|name| {
+            text.match_indices(name).any(|(at, _)| {
+                let before = text.get(..at).unwrap_or_default();
+                let behind = text.get(at + name.len()..).unwrap_or_default();
+                let is_part = |c: char| c.is_alphanumeric() || c == '_';
+                !before.ends_with(is_part)
+                    && behind
+                        .trim_start_matches(['"', ']', '`', ' ', '\n', '\t'])
+                        .starts_with(['(', '/'])
+            })
+        })
+}
+
 /// Whether a client runs the text typed so far. Otherwise it waits for more.
 pub(crate) fn is_complete(client: SqlClient, text: &str) -> bool {
     let text = text.trim();

@@ -35,7 +35,8 @@ pub(super) fn is_special(program: &str) -> bool {
     crate::word_list::is_listed(program, SPECIAL)
 }
 
-/// Sets what an assignment sets. Returns the variable's name and its possible values.
+/// Sets what an assignment sets. Returns the variable's name and its possible values, or those of its
+/// element.
 pub(super) fn assign(
     node: Node<'_>,
     source: Source<'_>,
@@ -46,8 +47,14 @@ pub(super) fn assign(
     if target.kind() == "subscript" {
         let name = target.child_by_field_name("name");
         let name = name.map_or("", |name| source.of(name));
+        let scope = Scope::of(state);
+        let contents = readings(|choices| match value {
+            Some(value) => content_of(value, source, scope, choices),
+            None => Content::Unknown,
+        });
+        let contents = contents.into_iter().map(|(content, _)| content).collect();
         state.blur(name);
-        return Some((name.to_owned(), vec![Content::Unknown]));
+        return Some((name.to_owned(), contents));
     }
     let name = source.of(target);
     let behind = source.text.get(target.end_byte()..).unwrap_or_default();

@@ -1,11 +1,18 @@
 //! What code of another language runs: lines for a shell, further code, and what is only known once it
 //! runs.
 
+mod debugger;
+mod ways_out;
+
 use std::collections::HashMap;
+
+use termd_proto::policy::Span;
 
 use crate::danger::code::calls::aliases;
 use crate::danger::code::tokens::{Token, tokens};
-use crate::program::kind::has_commands;
+use crate::program::input::runs_stdin;
+use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
+use crate::shell::word::Word;
 use crate::word_list::is_listed;
 
 /// Calls that start a program, under names that nothing else has.
@@ -45,6 +52,8 @@ pub(super) struct Started {
     pub(super) runs_unread: bool,
     /// Whether the code starts what it is given: its arguments, or what it reads.
     pub(super) runs_input: bool,
+    /// Whether the code may start something by a way that is not followed. It matters to rules alone.
+    pub(super) may_start: bool,
 }
 
 /// What code for a program runs.
@@ -58,8 +67,10 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     {
         commands(code, &mut started);
     }
+    started.may_start |= is_debugger(program) && !debugger::is_plain(code);
     let tokens = tokens(&without_comments(code));
     let names = aliases(&tokens);
+    started.may_start |= ways_out::has_any(program, code, &tokens);
     let mut scan = Scan {
         program,
         tokens: &tokens,
@@ -71,6 +82,13 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     let mut started = scan.started;
     started.runs_unread |= program == "php" && calls_variable(code);
     started
+}
+
+fn is_debugger(program: &str) -> bool {
+    matches!(
+        program,
+        "gdb" | "gdb-multiarch" | "cgdb" | "rust-gdb" | "lldb"
+    )
 }
 
 /// Lines without those that are a comment.
@@ -175,6 +193,14 @@ impl Scan<'_> {
                     self.calls += 1;
                     self.started.runs_unread |= is_interpolated(text);
                 }
+                // Opened as a file, such a text is a command.
+                Some(Token::Text(text)) if is_listed(self.program, "perl ruby irb") => {
+                    let text = text.trim();
+                    if text.len() > 1 && (text.starts_with('|') || text.ends_with('|')) {
+                        let line = text.trim_matches(['|', ' ']).to_owned();
+                        self.started.lines.push(line);
+                    }
+                }
                 Some(Token::Sign('|')) if self.program.ends_with("awk") => self.pipe(at),
                 _ => {}
             }
@@ -182,6 +208,8 @@ impl Scan<'_> {
         // A module is there to be used, so an index hides the call.
         let indexes = self.tokens.contains(&Token::Sign('['));
         self.started.runs_unread |= names_module && self.calls == 0 && indexes;
+        // A later line of the same program may use it.
+        self.started.may_start |= names_module && self.calls == 0;
     }
 
     fn runs_backticks(&self) -> bool {
@@ -218,6 +246,7 @@ impl Scan<'_> {
         if starts && is_call {
             self.calls += 1;
             self.started.runs_unread |= !self.is_literal(at + 1);
+            self.started.may_start |= self.feeds(at + 1);
             self.started.runs_input |= self.is_input(at + 1);
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
@@ -299,6 +328,21 @@ impl Scan<'_> {
         }
     }
 
+    /// Whether the texts that begin at a token start a program that runs what it reads: `["sh"]`, `"bash -s"`.
+    fn feeds(&self, from: usize) -> bool {
+        let behind = self.tokens.iter().skip(from);
+        let opens = |token: &&Token| matches!(token, Token::Sign('(' | '[' | '{' | ','));
+        let mut texts = Vec::new();
+        for token in behind {
+            match token {
+                Token::Text(text) => texts.push(text.as_str()),
+                token if opens(&token) => {}
+                _ => break,
+            }
+        }
+        runs_input(&texts.join(" "))
+    }
+
     /// Whether the arguments that begin at a token name what the code is given, and no text but a key.
     fn is_input(&self, from: usize) -> bool {
         let mut depth = 0_usize;
@@ -356,15 +400,41 @@ impl Scan<'_> {
         // gawk(1): `|&` leads both ways.
         let from = at + 1 + usize::from(self.sign(at + 1) == Some('&'));
         match self.tokens.get(from) {
-            Some(Token::Text(text)) => self.started.lines.push(text.clone()),
+            Some(Token::Text(text)) => {
+                self.started.lines.push(text.clone());
+                self.started.may_start |= runs_input(text);
+            }
             _ if self.is_word(from, &["getline"]) => {}
             _ => self.started.runs_unread = true,
         }
         self.started.runs_unread |= !self.is_literal(from);
     }
 
+    /// Whether a value alone says what is opened, and how: `open(F, $x)`, and Ruby's `open(x)`.
+    fn opens_value(&self, at: usize) -> bool {
+        let ends = |token: &&Token| match token {
+            Token::Sign(sign) => matches!(sign, ')' | ';' | '\n' | '|'),
+            Token::Word(word) => matches!(word.as_str(), "or" | "and" | "if" | "unless" | "do"),
+            Token::Text(_) | Token::Shell(_) => false,
+        };
+        let is_member = at
+            .checked_sub(1)
+            .is_some_and(|at| matches!(self.sign(at), Some('.' | ':' | '>')));
+        let rest = self.tokens.iter().skip(at + 1);
+        let args: Vec<&Token> = rest.take_while(|token| !ends(token)).collect();
+        let is_comma = |token: &&&Token| ***token == Token::Sign(',');
+        let commas = args.iter().filter(is_comma).count();
+        let is_perl = self.program == "perl";
+        let has_mode = args.iter().any(|token| match token {
+            Token::Text(text) => !is_perl || text.starts_with(['<', '>']) || !is_interpolated(text),
+            _ => false,
+        });
+        !is_member && !has_mode && !args.is_empty() && commas == usize::from(is_perl)
+    }
+
     /// `open(F, "cmd|")`, `open(F, "-|", "cmd")`, `open("|cmd")`.
     fn open(&mut self, at: usize) {
+        self.started.may_start |= self.opens_value(at);
         let rest = self.tokens.iter().skip(at + 1);
         let args: Vec<&Token> = rest
             .take_while(|token| !matches!(token, Token::Sign(';' | '\n')))
@@ -389,8 +459,27 @@ impl Scan<'_> {
         let joins = args
             .iter()
             .any(|token| matches!(token, Token::Sign('.' | '+')));
+        let feeds = texts
+            .iter()
+            .any(|text| runs_input(text.trim_matches(['|', ' '])));
+        self.started.may_start |= feeds;
         self.started.runs_unread |= joins || texts.iter().any(|text| is_interpolated(text));
     }
+}
+
+/// Whether a line starts a shell or an interpreter that runs what the code gives it.
+fn runs_input(line: &str) -> bool {
+    let span = Span { start: 0, end: 0 };
+    let words = line.split_whitespace();
+    let words: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();
+    words.split_first().is_some_and(|(name, args)| {
+        let program = base_name(&name.text);
+        let is_runner = matches!(
+            program_kind(program),
+            ProgramKind::Shell | ProgramKind::Code
+        );
+        is_runner && runs_stdin(program, args)
+    })
 }
 
 /// Whether a text holds values of variables, to Perl, Ruby, PHP and Tcl.

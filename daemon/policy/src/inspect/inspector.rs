@@ -14,18 +14,19 @@ use super::command_sink::CommandSink;
 use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
+use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::harmless_code::runs_harmless_code;
 use super::inspection::{Inspection, SearchPath};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::writes::{self, Files};
 use crate::danger::{self, Danger, code, exfiltration, sql};
-use crate::program::input::{runs_stdin, takes_script};
+use crate::program::input::{module_of_code, runs_stdin, takes_script};
 use crate::program::kind::{ProgramKind, SqlClient, base_name, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
-use crate::program::wrapper::inner_command::InnerCommand;
+use crate::program::wrapper::inner_command::{Batches, InnerCommand};
 use crate::shell::choices::Choices;
 use crate::shell::expansion::Scope;
 use crate::shell::printed::{is_descriptor, is_stdin, printed};
@@ -41,6 +42,8 @@ const MAKEFILE: &str = "it runs the makefile that it reads";
 
 /// Calls of functions that are read for one text.
 const MAX_CALLS: usize = 64;
+/// Words that a program reads of which each may be the first of a command.
+const MAX_BATCHES: usize = 32;
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -174,6 +177,13 @@ impl Inspector {
         inspect_script(self, text, nesting, &Stdin::Given, depth);
     }
 
+    /// Notes that any command may run where a shell reads a text otherwise than bash does.
+    pub(super) fn foreign(&mut self, shell: &str, text: &str, span: Span) {
+        if !reads_as_bash(shell, text) {
+            self.inspection.note_possible(span);
+        }
+    }
+
     /// Inspects statements of a database, and the shell lines that its client runs.
     pub(super) fn sql(
         &mut self,
@@ -186,6 +196,9 @@ impl Inspector {
         let span = nesting.span(own);
         if let Some(reason) = sql::danger(client, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        if sql::may_start(text) {
+            self.inspection.note_possible(span);
         }
         for line in sql::shell_lines(client, text) {
             self.script(line, Nesting::Within(span), depth);
@@ -276,7 +289,7 @@ impl Inspector {
             let reason = "it starts what it is given";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
-        if started.runs_unread {
+        if started.runs_unread || started.may_start {
             self.inspection.note_possible(span);
         }
         started.runs_unread
@@ -341,6 +354,14 @@ impl Inspector {
             | "local" | "export" | "readonly" | "mapfile" | "readarray" | "getopts" | "wait" => {
                 for word in args {
                     inspect_subscript(self, &word.text, word.span, depth + 1);
+                    let name = word.text.split(['[', '=', '+']).next().unwrap_or_default();
+                    let is_computed = name.contains(UNKNOWN) && word.text.contains('[');
+                    let is_test = matches!(program, "test" | "[");
+                    if !is_test
+                        && (is_computed || self.inspection.programs.variable(name).is_some())
+                    {
+                        self.inspection.note_possible(word.span);
+                    }
                 }
                 if program == "mapfile" || program == "readarray" {
                     let callback = args.iter().position(|word| word.text == "-C");
@@ -366,6 +387,10 @@ impl Inspector {
             "repeat" => {
                 let words = args.get(1..).unwrap_or_default();
                 self.command(words, &Stdin::Given, depth + 1);
+            }
+            // Its keys edit lines in ways that are not followed.
+            "set" if args.iter().any(|word| word.text == "vi") => {
+                self.inspection.note_possible(span);
             }
             "coproc" => self.inspection.state.feeds_program = true,
             _ => {}
@@ -541,8 +566,19 @@ impl Inspector {
                 self.command(&words, stdin, depth);
                 self.inspection.asks_unlisted = asks;
             }
-            InnerCommand::Fed { words, placeholder } => {
-                for words in fed(words, placeholder.as_deref(), stdin, span) {
+            InnerCommand::Fed {
+                words,
+                placeholder,
+                batches,
+            } => {
+                // What is read may be the verb or an option that names a program.
+                let is_alone = stdin.text().is_none() && placeholder.is_none();
+                if let ([name], true) = (words.as_slice(), is_alone)
+                    && self.inspection.programs.runs_others(base_name(&name.text))
+                {
+                    self.inspection.note_possible(span);
+                }
+                for words in fed(words, placeholder.as_deref(), batches, stdin, span) {
                     self.command(&words, &Stdin::Given, depth);
                 }
             }
@@ -552,6 +588,7 @@ impl Inspector {
                     let raw = args.get(at).map_or("", |word| word.raw.as_str());
                     self.computed_script(raw, span_of(at));
                 } else {
+                    self.foreign(program, &text, span_of(at));
                     inspect_script(self, &text, Nesting::Within(span_of(at)), stdin, depth);
                 }
             }
@@ -560,6 +597,9 @@ impl Inspector {
                 at,
                 parameters,
             } => {
+                if changes_grammar(program, args) {
+                    self.inspection.note_possible(span);
+                }
                 let is_known = parameters.iter().all(|word| !word.splits);
                 let mut given = parameters.into_iter().map(|word| word.text);
                 self.inspection.state.zero = given.next().map(Into::into);
@@ -688,6 +728,7 @@ impl Inspector {
                 self.inspection.note(Verdict::Unknown, MAKEFILE, span);
             }
             (ProgramKind::Shell, Stdin::Literal(text)) => {
+                self.foreign(program, text, span);
                 let is_same_shell = matches!(program, "source" | ".");
                 let outer = (!is_same_shell).then(|| self.inspection.state.clone());
                 if let Some(outer) = &outer {
@@ -700,6 +741,11 @@ impl Inspector {
             }
             (ProgramKind::Sql(client), Stdin::Literal(text)) => {
                 self.sql(client, text, Nesting::Within(span), span, depth);
+            }
+            (_, Stdin::Literal(text)) if matches!(program, "sed" | "gsed") => {
+                for inner in wrapper::sed_script(0, text) {
+                    self.inner(program, inner, &[], &Stdin::Given, span, depth);
+                }
             }
             (_, Stdin::Literal(text)) => {
                 let _unread = self.code(program, text, span);
@@ -745,19 +791,29 @@ fn is_line_client(program: &str) -> bool {
 /// The words that name a descriptor which a program runs, and whether other such words may.
 fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
     let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
-    let given: Vec<&Word> = args.iter().filter(is_descriptor).collect();
+    let files = danger::run_files(table, program, args);
+    let runs_code = program_kind(program) == ProgramKind::Code
+        || matches!(program, "sed" | "gsed")
+        || program.ends_with("awk");
+    let names_stdin = runs_code && files.iter().any(|file| file == "-");
+    let is_stdin_file = |word: &&Word| names_stdin && word.text.ends_with('-') && word.text != "--";
+    let is_given = |word: &&Word| is_descriptor(word) || is_stdin_file(word);
+    let given: Vec<&Word> = args.iter().filter(is_given).collect();
     let reads_script =
         is_shell(program) || takes_script(program) || matches!(program, "source" | ".");
     if reads_script {
         // Further operands are data of the script.
-        let script = args.iter().find(|word| !word.text.starts_with('-'));
-        return (script.filter(is_descriptor).into_iter().collect(), false);
+        let mut operands = args.iter().filter(|word| !word.text.starts_with('-'));
+        let script = match module_of_code(program, args) {
+            Some(_) => operands.find(is_descriptor),
+            None => operands.next().filter(is_descriptor),
+        };
+        return (script.into_iter().collect(), false);
     }
     if given.is_empty() {
         return (given, false);
     }
     let (mut run, mut other) = (Vec::new(), Vec::new());
-    let files = danger::run_files(table, program, args);
     let is_sql = matches!(program_kind(program), ProgramKind::Sql(_));
     for word in given {
         let is_run = files.iter().any(|file| word.text.ends_with(file.as_str()));
@@ -795,20 +851,31 @@ fn runs_in_same_shell(program: &str) -> bool {
 }
 
 /// The commands that a program makes of its own words and those that it reads, as xargs(1) does.
-fn fed(words: Vec<Word>, placeholder: Option<&str>, stdin: &Stdin, span: Span) -> Vec<Vec<Word>> {
+fn fed(
+    words: Vec<Word>,
+    placeholder: Option<&str>,
+    batches: Batches,
+    stdin: &Stdin,
+    span: Span,
+) -> Vec<Vec<Word>> {
     let unknown = UNKNOWN.to_string();
     let text = stdin.text().unwrap_or(&unknown);
     let Some(placeholder) = placeholder.filter(|placeholder| !placeholder.is_empty()) else {
-        let mut all = words;
-        if text.contains(['\'', '"', '\\', UNKNOWN]) {
-            all.push(Word::unknown(span));
+        let parts = text.split(|c: char| c.is_whitespace() || c == '\0');
+        let parts = parts.filter(|text| !text.is_empty());
+        let read: Vec<Word> = parts.map(|text| Word::literal(text, span)).collect();
+        let is_unclear = text.contains(['\'', '"', '\\', UNKNOWN]);
+        let with = |read: &[Word]| [words.as_slice(), read].concat();
+        return if is_unclear || batches == Batches::Any || read.len() > MAX_BATCHES {
+            vec![with(&[Word::unknown(span)])]
+        } else if batches == Batches::Some && read.len() > 1 {
+            (0..read.len())
+                .filter_map(|first| read.get(first..))
+                .map(with)
+                .collect()
         } else {
-            all.extend(
-                text.split_whitespace()
-                    .map(|text| Word::literal(text, span)),
-            );
-        }
-        return vec![all];
+            vec![with(&read)]
+        };
     };
     let lines: Vec<&str> = text.lines().collect();
     let replacement = match lines.as_slice() {

@@ -11,6 +11,7 @@ mod emptied;
 mod fetched;
 pub(crate) mod finding;
 mod flow;
+mod foreign_shell;
 pub(crate) mod gate;
 mod harmless_code;
 pub(crate) mod inspection;
@@ -134,6 +135,9 @@ fn inspect_line(
         inspect_as_zsh(inspector, line, whole);
     }
     inspector.inspection.reader = Some(kind);
+    if kind == ProgramKind::Shell && is_typed {
+        inspector.foreign(program.unwrap_or_default(), line, whole);
+    }
     match kind {
         // A foreign shell has another grammar, so a line that is not bash is no fault.
         ProgramKind::Shell if is_read_whole && program.map(base_name) == Some("fish") => {

@@ -13,7 +13,9 @@ use crate::shell::confusables::confusable;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::fallback;
 use crate::shell::grammar::parse;
-use crate::shell::grammar_faults::{ends_with_dollar, redirect_over_lines, word_over_lines};
+use crate::shell::grammar_faults::{
+    ends_with_dollar, has_pattern_as_subshell, redirect_over_lines, word_over_lines,
+};
 use crate::shell::source::{Nesting, Source};
 use crate::shell::unread_substitutions::unread_substitutions;
 use crate::shell::word::{UNKNOWN, Word};
@@ -22,6 +24,9 @@ use crate::shell::word::{UNKNOWN, Word};
 pub(crate) const UNREADABLE: &str = "it cannot be read as shell";
 /// Why a text is unknown that holds an invisible character, up to the character.
 pub(crate) const CONFUSABLE: &str = "it holds a character that hides what it does";
+
+/// Arrays whose elements stand for commands by their keys: bash(1), Shell Variables.
+const COMMAND_TABLES: [&str; 2] = ["BASH_CMDS", "BASH_ALIASES"];
 
 /// Inspects the text of a shell.
 pub(super) fn inspect_script(
@@ -54,6 +59,9 @@ pub(super) fn inspect_script(
         // What stands there is read as shell, so it may hold any command.
         inspection.note_possible(whole);
     }
+    if COMMAND_TABLES.iter().any(|table| text.contains(table)) {
+        inspection.note_possible(whole);
+    }
     if let Some((at, c)) = confusable(text) {
         let span = nesting.span(Span {
             start: at,
@@ -82,6 +90,9 @@ pub(super) fn inspect_script(
             if let Some(redirect) = redirect_over_lines(&tree, text) {
                 let reason = "a redirection goes on in the next line";
                 inspection.note(Verdict::Unknown, reason, source.span(redirect));
+            }
+            if has_pattern_as_subshell(&tree, text) {
+                inspection.note_possible(whole);
             }
             for (inner, range) in unread_substitutions(&tree, text) {
                 let span = nesting.span(Span {

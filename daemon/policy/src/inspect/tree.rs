@@ -23,7 +23,7 @@ use crate::shell::grammar_faults::words_behind_redirects;
 use crate::shell::printed::is_descriptor;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::state::{Content, ShellState};
-use crate::shell::word::{Word, joined};
+use crate::shell::word::{UNKNOWN, Word, joined};
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -323,7 +323,7 @@ impl TreeWalk<'_> {
         };
         for content in contents {
             let values = match content {
-                Content::Unknown => Vec::new(),
+                Content::Unknown => vec![UNKNOWN.to_string()],
                 Content::Text(value) => vec![value],
                 Content::List(values) => values,
             };
@@ -365,6 +365,20 @@ impl TreeWalk<'_> {
         }
         for word in words {
             inspect_subscript(self.sink, &word.text, word.span, depth);
+            self.declared(program, &word, depth);
+        }
+    }
+
+    /// Takes a word of `declare` and its kin, which may be an assignment or make a name stand for another.
+    fn declared(&mut self, program: &str, word: &Word, depth: usize) {
+        let refers = word.text.starts_with('-') && word.text.contains('n');
+        if refers && matches!(program, "declare" | "typeset" | "local") {
+            self.sink.inspection().note_possible(word.span);
+        }
+        if let Some((name, value)) = word.text.split_once('=') {
+            let name = name.split('[').next().unwrap_or(name);
+            let name = name.trim_end_matches('+');
+            self.sink.assignment(name, value, word.span, depth);
         }
     }
 

@@ -8,6 +8,7 @@ use super::wrapper;
 use super::wrapper::inner_command::InnerCommand;
 use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
+use crate::word_list::is_listed;
 
 /// Whether a program with these arguments runs what it reads on standard input.
 pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
@@ -19,7 +20,8 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         return options.has(&["s"]) || (!options.has(&["c", "command"]) && from_stdin);
     }
     if matches!(program, "source" | ".") {
-        return args.first().is_some_and(|word| is_stdin(&word.text));
+        // fish(1) takes no operand for standard input.
+        return args.first().is_none_or(|word| is_stdin(&word.text));
     }
     if matches!(program, "make" | "gmake") {
         let options = options(args, Valued::These("f file makefile C j"), Order::Permuted);
@@ -57,6 +59,9 @@ fn is_script_of_stdin(program: &str, args: &[Word]) -> bool {
     let script = operands
         .next()
         .filter(|word| !matches!(*word, "run" | "eval" | "e"));
+    if module_of_code(program, args).is_some() || is_interactive(program, args) {
+        return true;
+    }
     let has_module = args.iter().any(|word| word.text.starts_with("-m"));
     let starts_code = || {
         let started = wrapper::inner_commands(table, program, args);
@@ -65,6 +70,44 @@ fn is_script_of_stdin(program: &str, args: &[Word]) -> bool {
     };
     let runs_only = script.or(operands.next());
     runs_only.is_none_or(is_stdin) && !has_module && !call.asks_for_help() && !starts_code()
+}
+
+/// The module of Python's library that `-m` names, if it runs code or commands that it reads, or a script
+/// that it is given: <https://docs.python.org/3/library/cmdline.html>.
+pub(crate) fn module_of_code<'a>(program: &str, args: &'a [Word]) -> Option<&'a str> {
+    const MODULES: &str = "
+        asyncio bdb bpython cProfile code doctest idlelib ipdb IPython pdb profile ptpython pudb runpy timeit trace";
+    if !is_interpreter(program) {
+        return None;
+    }
+    let at = args.iter().position(|word| word.text.starts_with("-m"))?;
+    let attached = args.get(at)?.text.strip_prefix("-m")?;
+    let module = match attached {
+        "" => args.get(at + 1)?.text.as_str(),
+        module => module,
+    };
+    let name = module.split('.').next().unwrap_or(module);
+    is_listed(name, MODULES).then_some(module)
+}
+
+/// Whether an interpreter reads lines behind its script: `python3 -i x.py`, `node -i`, `php -a`. To perl
+/// and ruby the same option edits files.
+fn is_interactive(program: &str, args: &[Word]) -> bool {
+    let mut options = args.iter().take_while(|word| word.text.starts_with('-'));
+    let asks = |word: &Word| {
+        let letters = word.text.trim_start_matches('-');
+        let is_long = word.text.starts_with("--");
+        if is_long {
+            letters == "interactive"
+        } else {
+            letters.contains('i') && letters.len() < 4
+        }
+    };
+    match program {
+        "perl" | "ruby" => false,
+        "php" => options.any(|word| word.text == "-a"),
+        _ => options.any(asks),
+    }
 }
 
 /// Whether the first operand of a program is a script that it runs.

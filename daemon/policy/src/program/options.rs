@@ -9,6 +9,13 @@ use crate::word_list::is_listed;
 pub(crate) enum Valued<'a> {
     /// These do.
     These(&'a str),
+    /// These do, and the options that are known besides do not.
+    Of {
+        /// The options that take a value.
+        these: &'a str,
+        /// All options that are known.
+        known: &'a str,
+    },
     /// All do but these.
     AllBut(&'a str),
 }
@@ -17,8 +24,24 @@ impl Valued<'_> {
     fn takes(self, name: &str) -> bool {
         match self {
             Self::These(names) => is_listed(name, names),
+            Self::Of { these, .. } => is_listed(name, these),
             Self::AllBut(names) => !is_listed(name, names),
         }
+    }
+
+    /// Whether a long option takes a value, whose name may be abbreviated (`getopt_long(3)`).
+    fn takes_long(self, name: &str) -> bool {
+        const MIN_LETTERS: usize = 2;
+        let (names, known) = match self {
+            Self::These(names) => (names, names),
+            Self::Of { these, known } => (these, known),
+            Self::AllBut(_) => return self.takes(name),
+        };
+        let mut long = names.split_whitespace();
+        is_listed(name, names)
+            || (name.len() >= MIN_LETTERS
+                && !is_listed(name, known)
+                && long.any(|long| long.starts_with(name)))
     }
 }
 
@@ -93,7 +116,9 @@ pub(crate) fn options_of<'a>(
             if let Some((name, value)) = long.split_once('=') {
                 let value = Some((at - 1, value));
                 options.given.push(Given { name, value });
-            } else if valued.takes(long) {
+            } else if (long_options == LongOptions::TwoDashes && valued.takes_long(long))
+                || valued.takes(long)
+            {
                 options.given.push(Given {
                     name: long,
                     value: next,

@@ -106,3 +106,17 @@ pub(crate) fn word_over_lines(text: &str) -> Option<usize> {
     }
     None
 }
+
+/// Whether the grammar takes a pattern of file names for a subshell: `./+(f|g)`, `./!(x)`
+/// (bash(1), Pattern Matching).
+pub(crate) fn has_pattern_as_subshell(tree: &Tree, text: &str) -> bool {
+    let found = walk(tree.root_node(), |node| {
+        let before = text.get(..node.start_byte()).unwrap_or_default();
+        if node.kind() == "subshell" && before.ends_with(['@', '+', '!', '?', '*']) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(Step::Into)
+        }
+    });
+    found.is_some()
+}

@@ -38,9 +38,12 @@ pub(crate) enum Slot {
     Shell,
     /// A file below the directory of the command, or below /tmp. Another word does not fit.
     Inside,
+    /// Something that makes the program run what is not read. To a rule, that may be any command.
+    Any,
 }
 
-const SLOTS: [(&str, Slot); 13] = [
+const SLOTS: [(&str, Slot); 14] = [
+    ("ANY", Slot::Any),
     ("INSIDE", Slot::Inside),
     ("COMMAND", Slot::Command),
     ("LINE", Slot::Line),
@@ -70,6 +73,8 @@ struct Pattern {
 
 impl Pattern {
     fn parse(text: &str) -> Self {
+        // `\p` is a `|` of the word itself.
+        let text = &text.replace("\\p", "|");
         for (name, slot) in SLOTS {
             if let Some(prefix) = text.strip_suffix(name)
                 && !prefix.ends_with(|c: char| c.is_ascii_uppercase())

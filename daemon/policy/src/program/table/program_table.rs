@@ -67,6 +67,8 @@ pub(crate) struct ProgramTable {
     names: HashMap<String, usize>,
     /// The beginnings of names.
     prefixes: Vec<(String, usize)>,
+    /// The ends of names.
+    suffixes: Vec<(String, usize)>,
     variables: BTreeMap<String, Setting>,
     harmless_values: Vec<String>,
     files: FilePatterns,
@@ -131,9 +133,10 @@ impl ProgramTable {
     fn push(&mut self, name: &str, row: ProgramRow) {
         let number = self.rows.len();
         for name in std::iter::once(name).chain(row.names.split_whitespace()) {
-            match name.strip_suffix('*') {
-                Some(prefix) => self.prefixes.push((prefix.to_owned(), number)),
-                None => {
+            match (name.strip_prefix('*'), name.strip_suffix('*')) {
+                (Some(suffix), _) => self.suffixes.push((suffix.to_owned(), number)),
+                (None, Some(prefix)) => self.prefixes.push((prefix.to_owned(), number)),
+                (None, None) => {
                     self.names.insert(name.to_owned(), number);
                 }
             }
@@ -143,17 +146,23 @@ impl ProgramTable {
 
     /// The row of a program, by the last part of its path. Digits of a version do not count.
     pub(crate) fn row(&self, program: &str) -> Option<&ProgramRow> {
-        let number = self.names.get(program).or_else(|| {
-            let stem =
-                program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-            self.names.get(stem).filter(|_| stem != program)
-        });
+        let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let number = self
+            .names
+            .get(program)
+            .or_else(|| self.names.get(stem).filter(|_| stem != program));
+        let by_suffix = || {
+            let mut suffixes = self.suffixes.iter();
+            let found = suffixes.find(|(suffix, _)| stem.ends_with(suffix.as_str()));
+            found.map(|(_, number)| number)
+        };
         let by_prefix = || {
             let mut prefixes = self.prefixes.iter();
             let found = prefixes.find(|(prefix, _)| program.starts_with(prefix.as_str()));
             found.map(|(_, number)| number)
         };
-        self.rows.get(*number.or_else(by_prefix)?)
+        self.rows
+            .get(*number.or_else(by_suffix).or_else(by_prefix)?)
     }
 
     /// Whether a program of this name may be told to run something by what it reads.

@@ -221,7 +221,10 @@ impl ProgramRow {
             return Valued::AllBut(switches);
         }
         let values = verb.and_then(|verb| self.verb_values.get(verb));
-        Valued::These(values.unwrap_or(&self.values))
+        Valued::Of {
+            these: values.unwrap_or(&self.values),
+            known: &self.options,
+        }
     }
 
     /// The operands that may be verbs with options of their own.

@@ -1,6 +1,6 @@
 //! Programs that start a command for each thing that they find or read: xargs(1), parallel(1), find(1).
 
-use super::inner_command::InnerCommand;
+use super::inner_command::{Batches, InnerCommand};
 use super::shells::shell_line;
 use crate::program::kind::{base_name, is_shell};
 use crate::program::options::{Order, Valued, options};
@@ -8,6 +8,20 @@ use crate::shell::word::{UNKNOWN, Word};
 
 /// The command of xargs(1). A command that is itself read is not known.
 pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
+    const DELIMITERS: [&str; 4] = ["d", "delimiter", "E", "eof"];
+    const LIMITS: [&str; 11] = [
+        "0",
+        "null",
+        "n",
+        "max-args",
+        "L",
+        "l",
+        "max-lines",
+        "s",
+        "max-chars",
+        "P",
+        "max-procs",
+    ];
     const VALUED: Valued<'_> = Valued::These(
         "
         a d E I L n P s J R S arg-file delimiter max-args max-procs max-chars process-slot-var",
@@ -31,9 +45,17 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
                     .iter()
                     .any(|word| word.text.ends_with('c') && word.text.starts_with('-')),
             });
+    let batches = if options.has(&DELIMITERS) {
+        Batches::Any
+    } else if options.has(&LIMITS) {
+        Batches::Some
+    } else {
+        Batches::One
+    };
     let mut started = vec![InnerCommand::Fed {
         words,
         placeholder: replaced.map(str::to_owned),
+        batches,
     }];
     if runs_input {
         started.push(InnerCommand::Unknown("it runs what it reads"));
@@ -65,7 +87,16 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
     }
     if !command.is_empty() {
         let text = command.join(" ");
-        return vec![InnerCommand::Line { text, at }];
+        let reads = command.len() == options.operands.len() && !text.contains('{');
+        let mut started = vec![InnerCommand::Line { text, at }];
+        if reads {
+            started.push(InnerCommand::Fed {
+                words: args.get(at..).unwrap_or_default().to_vec(),
+                placeholder: None,
+                batches: Batches::Some,
+            });
+        }
+        return started;
     }
     if options.operands.is_empty() {
         return vec![InnerCommand::Unknown("it runs the lines that it reads")];

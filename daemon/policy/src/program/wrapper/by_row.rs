@@ -31,7 +31,10 @@ pub(super) fn started(table: &ProgramTable, program: &str, args: &[Word]) -> Vec
         for filled in found.filled {
             match filled.slot {
                 Slot::Setting => {
-                    if let Some((key, value)) = filled.text.split_once(['=', ' ']) {
+                    let key = filled.text.split(['=', ' ']).next().unwrap_or_default();
+                    if key.contains(UNKNOWN) {
+                        started.push(InnerCommand::Any);
+                    } else if let Some((key, value)) = filled.text.split_once(['=', ' ']) {
                         started.extend(of_setting(table, program, key, value, filled.at));
                     }
                 }
@@ -77,6 +80,7 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
         Slot::Line if is_rest => InnerCommand::joined_line(args, at),
         Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
         Slot::Code => vec![InnerCommand::code((at, text))],
+        Slot::Any => vec![InnerCommand::Any],
         Slot::Sql => sql(SqlClient::Sql),
         Slot::Redis => {
             let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
@@ -180,6 +184,7 @@ fn of_value(
         // It stands in the place of a program, and of what it starts nobody looks at more.
         Setting::Function => vec![
             InnerCommand::line((at, &format!("f {value}"))),
+            InnerCommand::Any,
             InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
@@ -209,7 +214,10 @@ fn of_value(
             }
             vec![InnerCommand::Options(words)]
         }
-        Setting::Danger(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
+        Setting::Danger(why) => vec![
+            InnerCommand::Dangerous(format!("{key} {why}")),
+            InnerCommand::Any,
+        ],
         Setting::Code => {
             let danger = format!("{key} is code that programs run");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]

@@ -5,7 +5,7 @@ use super::sed_script::{Execution, executions};
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 
 const EDITED_TEXT: &str = "it runs the text that it edits";
 
@@ -36,6 +36,10 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
                 .checked_sub(1)
                 .and_then(|before| args.get(before))
                 .is_some_and(|before| matches!(&*before.text, "-c" | "--cmd") || is_silent(before));
+        if is_command && text.starts_with("exe") {
+            // `execute` puts a command together.
+            started.push(InnerCommand::Any);
+        }
         if is_command || text.contains("system(") || text.starts_with("py") {
             let command = word.text.trim_start_matches(['+', ':']);
             started.push(InnerCommand::code((at, command)));
@@ -59,22 +63,45 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
     if scripts.is_empty() && !is_from_file {
         scripts.extend(options.operands.first());
     }
+    let scripts = scripts.into_iter();
+    scripts
+        .flat_map(|(at, script)| sed_script(at, script))
+        .collect()
+}
+
+/// What a script of sed(1) runs. `at` is the number of the argument that it stands in.
+pub(crate) fn sed_script(at: usize, script: &str) -> Vec<InnerCommand> {
+    if !script.is_empty() && script.chars().all(|c| c == UNKNOWN) {
+        return vec![InnerCommand::Any];
+    }
     let mut started = Vec::new();
-    for (at, script) in scripts {
-        for executed in executions(script) {
-            match executed {
-                Execution::Line(line) => {
-                    started.push(InnerCommand::line((at, &line)));
-                    // `&` and `\1` are parts of the text.
-                    if line.contains(['&', '\\']) {
-                        started.push(InnerCommand::Unknown(EDITED_TEXT));
-                    }
+    for executed in executions(script) {
+        match executed {
+            Execution::Line(line) => {
+                started.push(InnerCommand::line((at, &line)));
+                // `&` and `\1` are parts of the text.
+                if line.contains(['&', '\\']) {
+                    started.push(InnerCommand::Unknown(EDITED_TEXT));
                 }
-                Execution::Text => started.push(InnerCommand::Unknown(EDITED_TEXT)),
             }
+            Execution::Text => started.push(InnerCommand::Unknown(EDITED_TEXT)),
         }
     }
     started
+}
+
+/// The commands that perl(1) starts for operands such as `CMD|` and `|CMD`, where its code opens them
+/// (perlfunc, `open`).
+pub(super) fn opened(args: &[Word]) -> Vec<InnerCommand> {
+    let operands = args.iter().enumerate();
+    let operands = operands.filter(|(_, word)| !word.text.starts_with('-'));
+    let pipes = operands.filter(|(_, word)| {
+        let text = word.text.trim();
+        text.len() > 1 && (text.starts_with('|') || text.ends_with('|'))
+    });
+    pipes
+        .map(|(at, word)| InnerCommand::line((at, word.text.trim_matches(['|', ' ']))))
+        .collect()
 }
 
 /// The script of an interpreter that is a program of its own: `python manage.py flush`, `php artisan …`,

@@ -3,6 +3,16 @@
 use crate::program::kind::SqlClient;
 use crate::shell::word::{Word, joined};
 
+/// How many commands get the words that a program reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Batches {
+    One,
+    /// Any word may be the first of a command.
+    Some,
+    /// How the text becomes words is not known either.
+    Any,
+}
+
 /// What a command starts. `at` is the number of the argument that a text stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InnerCommand {
@@ -15,6 +25,7 @@ pub(crate) enum InnerCommand {
     Fed {
         words: Vec<Word>,
         placeholder: Option<String>,
+        batches: Batches,
     },
     /// A line for a shell.
     Line { text: String, at: usize },

@@ -16,11 +16,12 @@ use crate::program::table::row::Takes;
 use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
-use editors::{editor, interpreter, script, sed};
+pub(crate) use editors::sed_script;
+use editors::{editor, interpreter, opened, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
-use shells::{completions, coproc, shell_line, sourced, trap};
+use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
 pub(crate) fn inner_commands(
@@ -46,10 +47,14 @@ pub(crate) fn inner_commands(
         }
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
+        "fish" => fish_line(args),
         _ if takes == Some(Takes::Shell) => shell_line(args),
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);
             started.extend(script(table, program, args));
+            if program == "perl" {
+                started.extend(opened(args));
+            }
             started
         }
         _ => by_row::verb_program(program, args),

@@ -3,35 +3,75 @@
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
+use crate::word_list::is_listed;
 
-/// The line that tmux(1) runs in a window, or types into one.
+/// Commands of tmux(1) that start nothing but the user's shell.
+const TMUX_COMMANDS: &str = "
+    ls list-sessions list-windows lsw list-panes lsp list-clients lsc list-keys lsk list-buffers lsb list-commands lscm
+    capture-pane capturep display-message display show-options show show-window-options showw show-messages showmsgs
+    show-buffer showb show-environment showenv has-session has attach-session attach at a detach-client detach
+    kill-session kill-window killw kill-pane killp kill-server start-server start select-window selectw select-pane selectp
+    rename-session rename rename-window renamew resize-window resizew resize-pane resizep swap-pane swapp
+    switch-client switchc next-window next previous-window prev last-window last clear-history clearhist wait-for wait
+    set-buffer setb delete-buffer deleteb save-buffer saveb refresh-client refresh";
+
+/// What tmux(1) runs: the command of `-c`, and what its own commands start or type. These are parted by `;`.
 pub(super) fn tmux(args: &[Word]) -> Vec<InnerCommand> {
     const GLOBAL: Valued<'_> = Valued::These("L S f c T");
-    const INNER: Valued<'_> = Valued::These("c F n s t x y e l p N");
     let outer = options(args, GLOBAL, Order::OptionsFirst);
-    let Some((at, verb)) = outer.operands.first() else {
-        return Vec::new();
-    };
-    let inner = args.get(at + 1..).unwrap_or_default();
-    let parsed = match *verb {
+    let mut started: Vec<InnerCommand> = outer
+        .value(&["c"])
+        .map(InnerCommand::line)
+        .into_iter()
+        .collect();
+    let first = outer.operands.first().map_or(args.len(), |(at, _)| *at);
+    let mut from = first;
+    for at in first..args.len() {
+        let is_last = at + 1 == args.len();
+        let ends = args.get(at).is_some_and(|word| word.text.ends_with(';'));
+        if ends || is_last {
+            let end =
+                at + usize::from(!(ends && args.get(at).is_some_and(|word| word.text == ";")));
+            started.extend(tmux_command(args.get(from..end).unwrap_or_default(), from));
+            from = at + 1;
+        }
+    }
+    started
+}
+
+/// What one command of tmux(1) starts. `at` is the number of its first argument.
+fn tmux_command(words: &[Word], at: usize) -> Option<InnerCommand> {
+    const INNER: Valued<'_> = Valued::These("c F n s t x y e l p N");
+    let (verb, inner) = words.split_first()?;
+    // tmux(1), FORMATS: `#(CMD)`.
+    let has_format = words.iter().any(|word| word.text.contains("#("));
+    let parsed = match verb.text.as_str() {
         "send-keys" | "send" => options(inner, Valued::These("t N"), Order::OptionsFirst),
         "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
         | "respawn-pane" | "respawn-window" | "run-shell" | "run" | "popup" | "display-popup"
-        | "pipe-pane" => options(inner, INNER, Order::OptionsFirst),
-        _ => return Vec::new(),
+        | "pipe-pane" | "if-shell" | "if" => options(inner, INNER, Order::OptionsFirst),
+        verb if is_listed(verb, TMUX_COMMANDS) && !has_format => return None,
+        // A name may be abbreviated, and a setting may name what runs.
+        _ => return Some(InnerCommand::Any),
     };
+    let is_branch = matches!(verb.text.as_str(), "if-shell" | "if") && parsed.operands.len() > 1;
+    if has_format || is_branch {
+        return Some(InnerCommand::Any);
+    }
     let is_key = |text: &str| matches!(text, "Enter" | "C-m" | "KPEnter" | "C-j");
     let words: Vec<&str> = parsed
         .operands
         .iter()
-        .map(|(_, text)| if is_key(text) { "\n" } else { *text })
+        .map(|(_, text)| {
+            if is_key(text) {
+                "\n"
+            } else {
+                text.trim_end_matches(';')
+            }
+        })
         .collect();
     let text = words.join(" ");
-    if text.trim().is_empty() {
-        Vec::new()
-    } else {
-        vec![InnerCommand::Line { text, at: *at }]
-    }
+    (!text.trim().is_empty()).then_some(InnerCommand::Line { text, at })
 }
 
 /// The command of screen(1), or the line that `stuff` types.

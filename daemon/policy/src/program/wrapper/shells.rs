@@ -32,6 +32,24 @@ pub(super) fn shell_line(args: &[Word]) -> Vec<InnerCommand> {
     started
 }
 
+/// The lines that fish(1) is given, whose `-c` takes a value.
+pub(super) fn fish_line(args: &[Word]) -> Vec<InnerCommand> {
+    const VALUED: Valued<'_> = Valued::These(
+        "
+        c command C init-command d debug D debug-stack-frames o debug-output p profile profile-startup f
+        features",
+    );
+    let options = options(args, VALUED, Order::OptionsFirst);
+    let lines = options.values(&["c", "command", "C", "init-command"]);
+    let mut started: Vec<InnerCommand> = lines.map(InnerCommand::line).collect();
+    let has_command = options.has(&["c", "command"]) || options.has_exactly("n");
+    if let (false, Some((at, _))) = (has_command, options.operands.first()) {
+        let words = args.get(*at..).unwrap_or_default();
+        started.push(InnerCommand::ScriptFile(words.to_vec()));
+    }
+    started
+}
+
 /// The file of `source FILE`.
 pub(super) fn sourced(args: &[Word]) -> Vec<InnerCommand> {
     let at = usize::from(args.first().is_some_and(|word| word.text == "--"));
