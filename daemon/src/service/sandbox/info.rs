@@ -2,6 +2,7 @@
 
 use std::io;
 
+use serde_json::{Value, json};
 use termd_proto::terminal::{Confinement, MissingWall};
 
 use termd_keeper::protocol::confinement::Enforced;
@@ -22,6 +23,16 @@ pub(crate) fn requested(profile: &Profile) -> Option<Confinement> {
         ..Confinement::default()
     };
     (requested != Confinement::default()).then_some(requested)
+}
+
+/// The same for the record of a start, which is written before anything is enforced.
+pub(crate) fn recorded(requested: &Confinement) -> Value {
+    let mut recorded = json!(requested);
+    if let Some(members) = recorded.as_object_mut() {
+        members.remove("held");
+        members.remove("missing");
+    }
+    recorded
 }
 
 /// The same with what the keeper reports as enforced and as missing.

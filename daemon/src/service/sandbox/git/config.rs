@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use termd_policy::MissingPath;
 
+use super::named_files::{Named, named_files};
 use super::{MAX_CONFIG_BYTES, read};
 
 /// Most files that include each other, as many as git follows.
@@ -15,8 +16,8 @@ const MAX_FILES: usize = 64;
 
 /// Configuration files, and the paths that they name.
 ///
-/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every other value each
-/// word with a slash that leads to a file is taken, whatever its key: `core.fsmonitor`,
+/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every
+/// other value each word that names a file is taken, whatever its key: `core.fsmonitor`,
 /// `filter.NAME.clean`, `diff.NAME.textconv`, and keys that later versions of git add.
 pub(super) struct ConfigFiles<'a> {
     top: &'a Path,
@@ -68,6 +69,9 @@ impl<'a> ConfigFiles<'a> {
                     if path.is_file() {
                         self.add(path, MissingPath::Ignore);
                     }
+                }
+                for path in named_files(&entry.value, self.top, Named::Paths) {
+                    self.add(path, MissingPath::Ignore);
                 }
             }
         }
