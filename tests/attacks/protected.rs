@@ -525,32 +525,20 @@ fn commits() {
     let recipe = page.split("```sh\n").nth(1).unwrap();
     let recipe = recipe.split("```").next().unwrap();
     for builder in ["termd", "bubblewrap"] {
-        let profile = format!("builder = '{builder}'\n");
+        let profile = format!("private_tmp = true\nbuilder = '{builder}'\n");
         let Some(daemon) = sandboxed(&profile) else {
             continue;
         };
-        outside(
+        outside(&daemon, "make_repository work; echo x > work/kept");
+        let script = format!("(echo more >> file; {recipe}) 2>&1; (echo x > .git/new) 2>&1");
+        let said = inside(&daemon, "work", &script);
+        assert!(said.contains("cannot create .git/new"), "{said}");
+        let seen = outside(
             &daemon,
-            "make_repository work; echo x > work/kept; \
-             git -C work worktree add -q -b side $HOME/linked",
+            "cd work; git fetch -q agent.bundle agent/work:agent/work; \
+             git log --format=%s agent/work; git show --format= --name-only agent/work",
         );
-        for (top, base) in [("work", "main"), ("linked", "side")] {
-            let recipe = recipe.replace("^main", &format!("^{base}"));
-            let script = format!("(echo more >> file; {recipe}) 2>&1; (echo x > .git/new) 2>&1");
-            let said = inside(&daemon, top, &script);
-            assert!(said.contains("cannot create .git/new"), "{said}");
-            let fetched = format!(
-                "cd {top}; git fetch -q agent.bundle agent/work:from-{top}; \
-                 git log --format=%s from-{top}; git show --format= --name-only from-{top}"
-            );
-            let seen = outside(&daemon, &fetched);
-            let expected = if top == "work" {
-                "…\nfirst\nfile\nkept\n"
-            } else {
-                "…\nfirst\nfile\n"
-            };
-            assert_eq!(seen, expected, "{said}");
-        }
+        assert_eq!(seen, "…\nfirst\nfile\nkept\n", "{said}");
     }
 }
 
@@ -566,13 +554,13 @@ fn links_for_git() {
         (
             "make_repository work; echo true > .bashrc",
             "mkdir -p .git/objects/info; ln -sf $HOME/.bashrc .git/objects/info/commit-graph",
-            "git -C work commit-graph write --reachable; grep -q true .bashrc || $EVIL",
+            "git -C work commit-graph write --reachable; grep -q true .bashrc || eval $EVIL",
         ),
         (
             "make_repository work; make_repository other; git -C other branch kept; \
              git -C work fetch -q ../other",
             "ln -sfn $HOME/other/.git/refs/heads .git/refs/heads/x",
-            "git -C work pack-refs --all; git -C other rev-parse -q --verify kept || $EVIL",
+            "git -C work pack-refs --all; git -C other rev-parse -q --verify kept || eval $EVIL",
         ),
     ] {
         is_held(&Case {
@@ -592,9 +580,6 @@ fn bare_at_the_top() {
         "rmdir HEAD; git init -q --bare b; git config -f b/config core.bare false; \
          git config -f b/config core.worktree $PWD; \
          git config -f b/config core.fsmonitor \"$EVIL\"; cp -rf b/. .",
-        "rmdir HEAD; git init -q --bare b; git config -f b/config core.bare false; \
-         git config -f b/config core.worktree $PWD; \
-         git config -f b/config core.fsmonitor \"$EVIL\"; cp b/HEAD .; echo $PWD/b > commondir",
     ] {
         is_held(&Case {
             before: "mkdir work",

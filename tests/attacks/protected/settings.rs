@@ -284,7 +284,8 @@ pub(super) fn links() {
         &daemon,
         "cd dot/t; for file in *; do echo $file $(cat $file); done",
     );
-    let expected = "fish before\nhook before\nopen after\ntasks before\ntool before\nunit before\n";
+    let expected =
+        "absent\nfish before\nhook before\nopen after\ntasks before\ntool before\nunit before\n";
     assert_eq!(seen, expected, "{said}");
     // The daemon's own settings.
     let config = daemon.user_home().join("../config/termd/config.toml");
