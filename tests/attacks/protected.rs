@@ -572,47 +572,45 @@ fn links_for_git() {
     }
 }
 
-/// Git takes the workspace itself for a repository where it has three names.
+/// Lines that make a repository of the directory that they run in. Git needs no `.git` for that.
+const REPOSITORIES: [&str; 3] = [
+    "git init -q .; git config core.fsmonitor \"$EVIL\"",
+    "rmdir HEAD; git init -q --bare .; git config -f config core.bare false; \
+     git config -f config core.worktree $PWD; git config -f config core.fsmonitor \"$EVIL\"",
+    "rmdir HEAD; git init -q --bare b; git config -f b/config core.bare false; \
+     git config -f b/config core.worktree $PWD; \
+     git config -f b/config core.fsmonitor \"$EVIL\"; cp -rf b/. .",
+];
+
 fn bare_at_the_top() {
-    for inside in [
-        "rmdir HEAD; git init -q --bare .; git config -f config core.bare false; \
-         git config -f config core.worktree $PWD; git config -f config core.fsmonitor \"$EVIL\"",
-        "rmdir HEAD; git init -q --bare b; git config -f b/config core.bare false; \
-         git config -f b/config core.worktree $PWD; \
-         git config -f b/config core.fsmonitor \"$EVIL\"; cp -rf b/. .",
-    ] {
-        is_held(&Case {
-            before: "mkdir work",
-            cwd: "work",
-            inside,
-            outside: "cd work; git status",
-        });
-    }
+    no_repository_is_made("work", "");
 }
 
 /// A writable place of a program, in which no repositories are searched for.
 fn writable_place() {
-    let place = "writable = ['~/.cargo/registry']\nprivate_tmp = true\n";
-    for inside in [
-        "cd ~/.cargo/registry; git init -q .; git config core.fsmonitor \"$EVIL\"",
-        "cd ~/.cargo/registry; rmdir HEAD; git init -q --bare b; \
-         git config -f b/config core.bare false; git config -f b/config core.worktree $PWD; \
-         git config -f b/config core.fsmonitor \"$EVIL\"; cp -rf b/. .",
-    ] {
+    let place = "writable = ['~/.cargo/registry']\n";
+    no_repository_is_made(".cargo/registry", place);
+}
+
+#[track_caller]
+fn no_repository_is_made(place: &str, profile: &str) {
+    for lines in REPOSITORIES {
         let home = Home::create();
-        fs::create_dir_all(home.user_home().join(".cargo/registry")).unwrap();
-        let Some(daemon) = sandboxed_in(home, place) else {
+        for directory in [place, "work", "other"] {
+            fs::create_dir_all(home.user_home().join(directory)).unwrap();
+        }
+        let Some(daemon) = sandboxed_in(home, &format!("private_tmp = true\n{profile}")) else {
             return;
         };
-        is_held_by(
-            &daemon,
-            &Case {
-                before: "mkdir work",
-                cwd: "work",
-                inside,
-                outside: "cd ~/.cargo/registry; git status",
-            },
-        );
+        let ran = daemon.user_home().join("ran");
+        let mut said = String::new();
+        for _ in 0..2 {
+            said += &inside(&daemon, "work", &format!("cd ~/{place}; {lines}"));
+        }
+        let after = outside(&daemon, &format!("cd {place}; git status"));
+        assert!(!ran.exists(), "inside: {said}\noutside: {after}");
+        let after = outside(&daemon, &format!("cd other; {lines}; git status"));
+        assert!(ran.exists(), "this attack does nothing: {after}");
     }
 }
 
