@@ -54,3 +54,20 @@ pub(crate) fn with_enforced(
         ..requested
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_start_claims_nothing_about_what_holds() {
+        let requested = Confinement {
+            profiles: vec!["agent".to_owned()],
+            ..Confinement::default()
+        };
+        assert_eq!(json!(requested)["held"], json!([]));
+        let recorded = recorded(&requested);
+        assert_eq!(recorded["profiles"], json!(["agent"]));
+        assert!(recorded.get("held").is_none() && recorded.get("missing").is_none());
+    }
+}

@@ -80,8 +80,9 @@ impl<'a> ConfigFiles<'a> {
     /// A value that leads to the work tree itself, such as an empty one, would protect all of it.
     fn add(&mut self, path: PathBuf, missing: MissingPath) {
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if !self.top.starts_with(&real) {
-            self.named.push((path, missing));
+        let named = (path, missing);
+        if !self.top.starts_with(&real) && !self.named.contains(&named) {
+            self.named.push(named);
         }
     }
 
