@@ -179,7 +179,7 @@ mod tests {
             let expected = expected.iter().map(|name| real(top.join(name)));
             assert_eq!(found, expected.collect(), "{hook}");
         }
-        let settings = b"run: ./bin/run {files}\nexclude: bin/a\nentry: python top --x";
+        let settings = b"script: ./bin/run {files}\nexclude: bin/a\nentry: python top --x";
         let mut found = named_files(settings, top, Named::Scripts);
         found.sort();
         assert_eq!(found, ["./bin/run", "top"].map(|name| top.join(name)));
