@@ -56,6 +56,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         a_file_is_never_lost_in_a_sandbox_of_its_own,
     ),
     (
+        "a_protected_file_is_refused_unasked",
+        a_protected_file_is_refused_unasked,
+    ),
+    (
         "writes_at_once_are_each_whole",
         writes_at_once_are_each_whole,
     ),
@@ -188,6 +192,17 @@ impl Scene {
 fn start(mcp: &mut McpClient, directory: &Path) -> String {
     let started = mcp.call("terminal_start", &json!({ "cwd": directory }));
     started["sessionId"].as_str().unwrap().to_owned()
+}
+
+/// Nobody is asked about what the sandbox prevents in any case.
+fn a_protected_file_is_refused_unasked() {
+    let mut scene = Scene::new(SANDBOXED, &[]);
+    for path in [".git/config", ".git/hooks/pre-commit"] {
+        let answer = scene.write(path, &json!({}));
+        assert_eq!(answer["isError"], true, "{answer}");
+        let said = answer.to_string();
+        assert!(said.contains("the profile ws protects it"), "{said}");
+    }
 }
 
 fn a_sandboxed_front_writes_no_file_that_its_commands_cannot() {

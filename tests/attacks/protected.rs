@@ -26,8 +26,13 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ("git_hooks_in_the_tree_are_not_written", hooks_in_tree),
     ("git_settings_in_the_tree_are_not_written", settings_in_tree),
     ("git_index_and_refs_are_not_written", index_and_refs),
-    ("git_commits_where_a_profile_lets_it", commits),
-    ("git_opens_nothing_that_a_command_named", opened_by_a_link),
+    ("git_commits_leave_as_a_bundle", commits),
+    ("git_follows_no_link_of_a_command", links_for_git),
+    ("git_at_the_top_of_a_workspace_is_not_made", bare_at_the_top),
+    (
+        "git_at_the_top_of_a_writable_place_is_not_made",
+        writable_place,
+    ),
     ("directories_of_workspaces_are_no_workspace", workspaces),
     (
         "settings_that_run_unasked_are_not_written",
@@ -43,6 +48,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     ("scripts_that_hooks_call_are_not_written", scripts_of_hooks),
     (
+        "scripts_that_managers_of_hooks_call_are_not_written",
+        scripts_of_managers,
+    ),
+    (
+        "settings_that_links_lead_to_are_not_written",
+        settings::links,
+    ),
+    (
         "git_of_another_branchs_submodule_is_not_made",
         submodule_of_a_branch,
     ),
@@ -57,6 +70,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "credentials_and_histories_are_not_read",
         hidden::credentials,
     ),
+    ("secrets_behind_links_are_not_read", hidden::links),
 ];
 
 /// An attack: what is there, what the command does in the sandbox, and what its user does outside.
@@ -78,7 +92,10 @@ const PRELUDE: &str = "export GIT_CONFIG_NOSYSTEM=1 EVIL=\"touch $HOME/ran; fals
 
 /// A daemon whose commands are in a workspace sandbox. `None` where the kernel supports no sandbox.
 fn sandboxed(profile: &str) -> Option<TestDaemon> {
-    let home = Home::create();
+    sandboxed_in(Home::create(), profile)
+}
+
+fn sandboxed_in(home: Home, profile: &str) -> Option<TestDaemon> {
     home.configure(&format!(
         "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'boxed'\n[policy.profiles.boxed]\n\
          sandbox = 'workspace'\n{profile}"
@@ -119,20 +136,11 @@ fn outside(daemon: &TestDaemon, script: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
 }
 
-/// What the sandbox of an attack may write of repositories.
-const PROFILES: [&str; 2] = [
-    "private_tmp = true\n",
-    "private_tmp = true\ngit = 'commit'\n",
-];
-
 /// Fails where the user runs what the command has left. Twice: the second command starts in what
 /// the first one left.
 #[track_caller]
 fn is_held(case: &Case) {
-    for profile in PROFILES {
-        let Some(daemon) = sandboxed(profile) else {
-            return;
-        };
+    if let Some(daemon) = sandboxed("private_tmp = true\n") {
         is_held_by(&daemon, case);
     }
 }
@@ -362,6 +370,12 @@ fn scripts_of_hooks() {
         "ROOT=$(git rev-parse --show-toplevel)\n$ROOT/scripts/check.sh",
         "\"${ROOT:-.}\"/scripts/check.sh",
         "exec \"${ROOT:-.}/scripts/check.sh\" \"$@\"",
+        "exec $PWD/scripts/check.sh",
+        "exec ${HOME}/work/scripts/check.sh",
+        "cd scripts && ./check.sh",
+        "cd scripts; sh check.sh",
+        "true|scripts/check.sh>&2",
+        "\"$PWD/scripts/check.sh\"",
     ] {
         let before = format!(
             "make_repository work; mkdir -p work/scripts work/.git/hooks; \
@@ -376,6 +390,44 @@ fn scripts_of_hooks() {
                      rm -rf scripts; mkdir -p scripts; \
                      printf '#!/bin/sh\n%s' \"$EVIL\" > scripts/check.sh; chmod +x scripts/check.sh",
             outside: "cd work; git commit --allow-empty -m x",
+        });
+    }
+}
+
+/// husky 9, and scripts that settings of lefthook, pre-commit and git itself name.
+fn scripts_of_managers() {
+    let evil = "printf '#!/bin/sh\n%s' \"$EVIL\" > 't s/f'; chmod +x 't s/f'";
+    for (before, outside) in [
+        (
+            "mkdir -p work/.husky/_; printf '#!/bin/sh\nsh -e .husky/pre-commit' \
+             > work/.husky/_/pre-commit; chmod +x work/.husky/_/pre-commit; \
+             echo \"'./t s/f'\" > work/.husky/pre-commit; \
+             git -C work config core.hooksPath .husky/_",
+            "git -C work commit -q --allow-empty -m x",
+        ),
+        (
+            "echo 'pre-commit: { commands: { a: { run: \"./t s/f\" } } }' > work/lefthook.yml",
+            "cd work; './t s/f'",
+        ),
+        (
+            "echo '- entry: \"./t s/f\"' > work/.pre-commit-config.yaml",
+            "cd work; './t s/f'",
+        ),
+        (
+            "echo 'file filter=x' > work/.gitattributes; \
+             git -C work config filter.x.clean \"'./t s/f' %f\"",
+            "cd work; touch file; git status",
+        ),
+    ] {
+        let before = format!(
+            "make_repository work; mkdir 'work/t s'; printf '#!/bin/sh\ncat' > 'work/t s/f'; \
+             chmod +x 'work/t s/f'; {before}"
+        );
+        is_held(&Case {
+            before: Box::leak(before.into_boxed_str()),
+            cwd: "work",
+            inside: evil,
+            outside,
         });
     }
 }
@@ -467,64 +519,98 @@ fn index_and_refs() {
     });
 }
 
-/// A profile opens objects, refs and logs. The command has its index and its HEAD in a directory of its
-/// own.
+/// A command commits in a clone of its own, and the user fetches a bundle (docs/profiles.md).
 fn commits() {
+    let page = include_str!("../../docs/profiles.md");
+    let recipe = page.split("```sh\n").nth(1).unwrap();
+    let recipe = recipe.split("```").next().unwrap();
     for builder in ["termd", "bubblewrap"] {
-        let profile = format!("git = 'commit'\nprivate_tmp = true\nbuilder = '{builder}'\n");
-        if let Some(daemon) = sandboxed(&profile) {
-            commits_reach_the_repository(&daemon);
-        }
-    }
-}
-
-fn commits_reach_the_repository(daemon: &TestDaemon) {
-    outside(
-        daemon,
-        "make_repository work; mkdir -p work/deep; make_repository work/deep/other",
-    );
-    let script = "for top in $PWD $PWD/deep/other; do cd $top; own=$(mktemp -d); \
-        echo $top/.git > $own/commondir; cp .git/HEAD .git/index $own; \
-        (export GIT_DIR=$own GIT_WORK_TREE=$top; git switch -qc agent; echo more >> file; \
-        git add file; git commit -qm second); (echo x > .git/new) 2>&1; done";
-    let said = inside(daemon, "work", script);
-    assert_eq!(said.matches("cannot create .git/new").count(), 2, "{said}");
-    for top in ["work", "work/deep/other"] {
+        let profile = format!("private_tmp = true\nbuilder = '{builder}'\n");
+        let Some(daemon) = sandboxed(&profile) else {
+            continue;
+        };
+        outside(&daemon, "make_repository work; echo x > work/kept");
+        let script = format!("(echo more >> file; {recipe}) 2>&1; (echo x > .git/new) 2>&1");
+        let said = inside(&daemon, "work", &script);
+        assert!(said.contains("cannot create .git/new"), "{said}");
         let seen = outside(
-            daemon,
-            &format!("cd {top}; git log --format=%s agent; git status -s"),
+            &daemon,
+            "cd work; git fetch -q agent.bundle agent/work:agent/work; \
+             git log --format=%s agent/work; git show --format= --name-only agent/work",
         );
-        assert!(
-            seen.starts_with("second\nfirst\n M file\n"),
-            "{seen}\n{said}"
-        );
+        assert_eq!(seen, "…\nfirst\nfile\nkept\n", "{said}");
     }
 }
 
-/// What a command has made is not opened: it may lead anywhere.
-fn opened_by_a_link() {
-    let Some(daemon) = sandboxed("git = 'commit'\nprivate_tmp = true\n") else {
-        return;
-    };
-    outside(
-        &daemon,
-        "make_repository work; make_repository other; mkdir -p victim/objects",
-    );
-    let home = daemon.user_home();
-    let home = fs::canonicalize(home).unwrap();
-    let at = |name: &str| home.join(name).display().to_string();
-    let script = format!(
-        "mkdir a b b/refs c; echo 'gitdir: {other}' > a/.git; cp .git/HEAD b; \
-         ln -s {victim} b/objects; echo {other} > c/commondir; cp .git/HEAD c; \
-         (echo x > {victim}/new) 2>&1; (echo x > {other}/objects/new) 2>&1",
-        other = at("other/.git"),
-        victim = at("victim/objects"),
-    );
-    for _ in 0..2 {
-        inside(&daemon, "work", &script);
+/// The user's git writes and removes what links in a repository lead to: it appends to logs, and locks
+/// what a link to a commit graph names. None can be made.
+fn links_for_git() {
+    for (before, inside, outside) in [
+        (
+            "make_repository work; git -C work branch 'a;eval${IFS}$EVIL'; echo true > .bashrc",
+            "for log in HEAD refs/heads/main; do ln -sf $HOME/.bashrc .git/logs/$log; done",
+            "git -C work switch -q 'a;eval${IFS}$EVIL'; sh .bashrc; git -C work switch -q main",
+        ),
+        (
+            "make_repository work; echo true > .bashrc",
+            "mkdir -p .git/objects/info; ln -sf $HOME/.bashrc .git/objects/info/commit-graph",
+            "git -C work commit-graph write --reachable; grep -q true .bashrc || eval $EVIL",
+        ),
+        (
+            "make_repository work; make_repository other; git -C other branch kept; \
+             git -C work fetch -q ../other",
+            "ln -sfn $HOME/other/.git/refs/heads .git/refs/heads/x",
+            "git -C work pack-refs --all; git -C other rev-parse -q --verify kept || eval $EVIL",
+        ),
+    ] {
+        is_held(&Case {
+            before,
+            cwd: "work",
+            inside,
+            outside,
+        });
     }
-    for name in ["other/.git/objects/new", "victim/objects/new"] {
-        assert!(!home.join(name).exists(), "{name}");
+}
+
+/// Lines that make a repository of the directory that they run in. Git needs no `.git` for that.
+const REPOSITORIES: [&str; 3] = [
+    "git init -q .; git config core.fsmonitor \"$EVIL\"",
+    "rmdir HEAD; git init -q --bare .; git config -f config core.bare false; \
+     git config -f config core.worktree $PWD; git config -f config core.fsmonitor \"$EVIL\"",
+    "rmdir HEAD; git init -q --bare b; git config -f b/config core.bare false; \
+     git config -f b/config core.worktree $PWD; \
+     git config -f b/config core.fsmonitor \"$EVIL\"; cp -rf b/. .",
+];
+
+fn bare_at_the_top() {
+    no_repository_is_made("work", "");
+}
+
+/// A writable place of a program, in which no repositories are searched for.
+fn writable_place() {
+    let place = "writable = ['~/.cargo/registry']\n";
+    no_repository_is_made(".cargo/registry", place);
+}
+
+#[track_caller]
+fn no_repository_is_made(place: &str, profile: &str) {
+    for lines in REPOSITORIES {
+        let home = Home::create();
+        for directory in [place, "work", "other"] {
+            fs::create_dir_all(home.user_home().join(directory)).unwrap();
+        }
+        let Some(daemon) = sandboxed_in(home, &format!("private_tmp = true\n{profile}")) else {
+            return;
+        };
+        let ran = daemon.user_home().join("ran");
+        let mut said = String::new();
+        for _ in 0..2 {
+            said += &inside(&daemon, "work", &format!("cd ~/{place}; {lines}"));
+        }
+        let after = outside(&daemon, &format!("cd {place}; git status"));
+        assert!(!ran.exists(), "inside: {said}\noutside: {after}");
+        let after = outside(&daemon, &format!("cd other; {lines}; git status"));
+        assert!(ran.exists(), "this attack does nothing: {after}");
     }
 }
 

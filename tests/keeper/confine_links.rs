@@ -65,14 +65,21 @@ fn a_held_link_stays() {
     }
 }
 
-/// A name that was a link when the spec was made, and is something else now.
+/// A name that was a link when the spec was made, and is something else now. That is no lack of the
+/// kernel's, so it is refused by best effort, too.
 fn what_is_no_link_is_not_held() {
     for user in User::all() {
         let ground = Ground::new(user);
-        for (name, errno) in [("project/src", 22), ("project/absent", 2)] {
+        for (name, errno, best_effort) in [
+            ("project/src", 116, false),
+            ("project/absent", 2, false),
+            ("project/src", 116, true),
+            ("project/absent", 2, true),
+        ] {
             let spec = json!({ "sandbox": {
                 "writable": [ground.at("project")],
                 "protected": [[ground.at(name), "link"]],
+                "best_effort": best_effort,
             }});
             let (_, answer) = ground
                 .keeper

@@ -86,6 +86,11 @@ pub enum PathProblem {
         /// The directory.
         path: PathBuf,
     },
+    /// It is on a file system that cannot be written, as the directories are by which sandboxes hide termd.
+    #[error(
+        "it cannot be written: a sandbox hides termd here (its profile allows it by `daemon_socket`)"
+    )]
+    ReadOnly,
     /// It is something else than a socket.
     #[error("it is there and not a socket; remove it yourself if it is not needed")]
     NotSocket,

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, StatVfsMountFlags};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::error::{KeeperStartError, MAX_SOCKET_PATH, PathProblem};
@@ -168,6 +168,8 @@ fn directory_problem(path: &Path, metadata: &Metadata, uid: u32) -> Option<PathP
             owner: metadata.uid(),
             expected: uid,
         })
+    } else if is_read_only(path) {
+        Some(PathProblem::ReadOnly)
     } else if metadata.mode() & OTHERS != 0 {
         Some(PathProblem::Accessible {
             mode: metadata.mode() & 0o7777,
@@ -176,6 +178,11 @@ fn directory_problem(path: &Path, metadata: &Metadata, uid: u32) -> Option<PathP
     } else {
         None
     }
+}
+
+fn is_read_only(directory: &Path) -> bool {
+    let found = rustix::fs::statvfs(directory);
+    found.is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 fn remove_stale(path: &Path) -> Result<(), KeeperStartError> {

@@ -39,9 +39,7 @@ pub use profile::limits::LimitsSpec;
 pub use profile::protected_paths::MissingPath;
 pub use profile::quantity::{ByteSize, Percent, TimeSpan};
 pub use profile::sandbox::SandboxKind;
-pub use profile::sandbox_access::{
-    COMMIT_DIRECTORIES, GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles,
-};
+pub use profile::sandbox_access::{GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles};
 pub use profile::spec::MIN_TERMINAL_QUOTA_BYTES;
 pub use request::{Completeness, Invocation, Request};
 pub use shell::quote::command_text;

@@ -10,11 +10,18 @@ use thiserror::Error;
 pub enum FileError {
     #[error("cannot use the file {path}: {}", detail(*failure))]
     Failed { path: String, failure: FileFailure },
+    #[error("cannot write the file {path}: {}", protected_by(.profiles))]
+    Protected { path: String, profiles: String },
     /// It is not known what came of it.
     #[error("the operation on the file {path} did not end well: {problem}")]
     Unfinished { path: String, problem: String },
     #[error("{max} files are being read or written, which is the limit: try again")]
     Busy { max: usize },
+}
+
+/// What a sandbox says of a file that it protects.
+pub fn protected_by(profiles: &str) -> String {
+    format!("the profile {profiles} protects it")
 }
 
 /// What is wrong with a path, for a sentence.

@@ -20,10 +20,25 @@ const SOCKETS: &[&str] = &[
     ".cache/watchman/sock",
     ".local/state/watchman/u-state/sock",
     ".local/share/wezterm/gui-sock-1",
+    ".pm2/rpc.sock",
+    ".abduco/x",
+    ".cache/qtile/qtilesocket.x",
 ];
 
 /// The same in a directory for temporary files: the beginning of a directory's name.
-const TEMPORARY_SOCKETS: &[&str] = &["tmux-", "emacs", "dbus-", "ssh-", "nvim.", "zellij-"];
+const TEMPORARY_SOCKETS: &[&str] = &[
+    "tmux-",
+    "emacs",
+    "dbus-",
+    "ssh-",
+    "nvim.",
+    "zellij-",
+    "i3-",
+    "hypr",
+    "tmate-",
+    "runtime-",
+    "podman-run-",
+];
 
 pub(super) fn sockets() {
     let Some(daemon) = sandboxed("") else { return };
@@ -117,4 +132,20 @@ pub(super) fn credentials() {
         &format!("cat {} 2>/dev/null", files.join(" ")),
     );
     assert_eq!(read, "the secret of seen\r\n");
+}
+
+/// A tool for dotfiles has put the files into a repository, and links where they were.
+pub(super) fn links() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(
+        &daemon,
+        "make_repository dot; mkdir -p dot/aws .aws .config/op dot/op work; \
+         for file in dot/aws/credentials dot/op/config dot/seen; do echo $file > $file; done; \
+         ln -s ../dot/aws/credentials .aws/credentials; mkdir .config/op/deep; \
+         ln -s $HOME/dot/op .config/op/deep/op",
+    );
+    for cwd in ["dot", "work"] {
+        let script = "cd ~/dot; cat aws/credentials op/config seen 2>/dev/null";
+        assert_eq!(inside(&daemon, cwd, script), "dot/seen\r\n", "{cwd}");
+    }
 }

@@ -70,6 +70,19 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     (".devcontainer.json", "VS Code", Held),
     (".nvim.lua", "Neovim with exrc", Held),
     (".nvimrc", "Neovim with exrc", Held),
+    (".local.vimrc", "Vim with local_vimrc", Held),
+    (".kakrc.local", "Kakoune with a plugin", Held),
+    (".nvim/x.lua", "Neovim with a plugin", Held),
+    (".lazygit.yml", "lazygit", Held),
+    (".shadowenv.d/x.lisp", "shadowenv", Held),
+    ("mise.production.toml", "mise", Held),
+    (".mise.production.toml", "mise", Held),
+    (".miserc.toml", "mise", Held),
+    (".githooks/pre-commit", "git, once a setting names it", Held),
+    ("hk.pkl", "hk", Held),
+    ("grumphp.yml", "GrumPHP", Held),
+    ("captainhook.json", "CaptainHook", Held),
+    (".simple-git-hooks.json", "simple-git-hooks", Held),
     (".exrc", "Vim with exrc", Held),
     (".vimrc", "Vim with exrc", Held),
     (".lvimrc", "Vim with localvimrc", Held),
@@ -248,4 +261,36 @@ pub(super) fn are_not_written() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A tool for dotfiles has put the files into a repository, and links where they were. A command works
+/// in that repository.
+pub(super) fn links() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(
+        &daemon,
+        "make_repository dot; mkdir -p dot/t .config/fish/conf.d .local/bin .config/systemd/user \
+         dot/.vscode dot/.husky plugin; for name in fish tool unit tasks hook open; do \
+         echo before > dot/t/$name; done; \
+         ln -s $HOME/dot/t/fish .config/fish/conf.d/x.fish; ln -s $HOME/dot/t/tool .local/bin/tool; \
+         ln -s ../../../dot/t/unit .config/systemd/user/x.service; \
+         ln -s ../t/tasks dot/.vscode/tasks.json; ln -s ../t/hook dot/.husky/pre-commit; \
+         ln -s $HOME/dot .local/bin/above; ln -s $HOME/dot/t/absent .local/bin/absent",
+    );
+    let script = "for file in t/*; do echo after > $file; done 2>/dev/null; \
+        rm -f t/fish; mv t gone; mkdir t; (echo after > t/absent) 2>/dev/null; cat t/*";
+    let said = inside(&daemon, "dot", script);
+    let seen = outside(
+        &daemon,
+        "cd dot/t; for file in *; do echo $file $(cat $file); done",
+    );
+    let expected =
+        "absent\nfish before\nhook before\nopen after\ntasks before\ntool before\nunit before\n";
+    assert_eq!(seen, expected, "{said}");
+    // The daemon's own settings.
+    let config = daemon.user_home().join("../config/termd/config.toml");
+    fs::rename(&config, daemon.user_home().join("dot/termd.toml")).unwrap();
+    std::os::unix::fs::symlink(daemon.user_home().join("dot/termd.toml"), &config).unwrap();
+    let said = inside(&daemon, "dot", "echo x > termd.toml && echo written");
+    assert!(said.contains("Read-only file system"), "{said}");
 }

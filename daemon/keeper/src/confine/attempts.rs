@@ -26,6 +26,21 @@ impl Attempts<'_> {
         }
     }
 
+    /// The same for mounts. A path that is gone, or leads elsewhere, was replaced meanwhile: the kernel can
+    /// enforce the restriction, so it is refused by best effort, too.
+    pub(super) fn check_mounts<T>(
+        self,
+        restriction: Restriction,
+        outcome: Result<T, Errno>,
+    ) -> Result<Option<T>, SpawnFailure> {
+        match outcome {
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE)) => {
+                Err(SpawnStep::Confine(restriction).failed(errno))
+            }
+            outcome => self.check(restriction, outcome),
+        }
+    }
+
     /// A restriction cannot be applied.
     pub(super) fn missing(
         self,

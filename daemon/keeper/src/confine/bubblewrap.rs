@@ -109,9 +109,6 @@ impl Arguments {
                 arguments.mount("--ro-bind", &guard.path);
             }
         }
-        for (_, path) in places.reopened() {
-            arguments.mount("--bind", path);
-        }
         for (cover, found) in places.covers.iter().zip(&snapshot.covers) {
             arguments.cover(cover, *found, snapshot, first_empty_file);
         }

@@ -13,7 +13,7 @@ pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), 
     // The host's device nodes are copied before everything is read-only and without devices.
     let nodes = attempts.check(Restriction::Devices, devices::host_nodes(places))?;
     let root = mounts::read_only_root(places);
-    attempts.check(Restriction::ReadOnly, root)?;
+    attempts.check_mounts(Restriction::ReadOnly, root)?;
     let devices = match nodes {
         Some(nodes) => attempts.check(Restriction::Devices, devices::mount(&nodes))?,
         None => None,
@@ -28,14 +28,14 @@ pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), 
         attempts.check(Restriction::Temporary, temporary::mount(places))?;
     }
     let attached = mounts::attach_writable(places);
-    attempts.check(Restriction::ReadOnly, attached)?;
+    attempts.check_mounts(Restriction::ReadOnly, attached)?;
     let protected = mounts::protect(places);
-    attempts.check(Restriction::Protected, protected)?;
+    attempts.check_mounts(Restriction::Protected, protected)?;
     let covered = match &devices {
         Some(devices) => mounts::cover(places, devices.store()),
         None => Err(Errno::NODEV),
     };
-    attempts.check(Restriction::Hidden, covered)?;
+    attempts.check_mounts(Restriction::Hidden, covered)?;
     if let Some(devices) = devices {
         attempts.check(Restriction::Devices, devices.finish())?;
         places.devices = places::Devices::Own;

@@ -264,7 +264,7 @@ fn hold_anything(path: &CStr) -> Result<(), Errno> {
         Ok(place) => mount_on_itself(place.as_fd(), READ_ONLY),
         Err(Errno::LOOP) => pin_link(path).or_else(|errno| match errno {
             // The link is on the way.
-            Errno::LOOP | Errno::INVAL => Ok(()),
+            Errno::LOOP | Errno::INVAL | Errno::STALE => Ok(()),
             errno => unless_absent(errno),
         }),
         Err(errno) => unless_absent(errno),

@@ -66,8 +66,7 @@ fn place_in_own_dir(
     make_path(root.as_fd(), names, is_directory(tree)?)
 }
 
-/// Makes the protected places read-only again but for writable ones beneath them, and pins the
-/// directories above them.
+/// Makes the protected places read-only again, and pins the directories above them.
 pub(super) fn protect(places: &mut Places) -> Result<(), Errno> {
     let Places { guards, pins, .. } = places;
     for guard in guards {
@@ -95,16 +94,6 @@ pub(super) fn protect(places: &mut Places) -> Result<(), Errno> {
         };
         mount_on_itself(place.as_fd(), READ_ONLY)?;
     }
-    reopen(places)
-}
-
-/// Puts the writable places that are beneath a protected one back.
-fn reopen(places: &Places) -> Result<(), Errno> {
-    for (number, path) in places.reopened() {
-        let tree = places.trees.get(number).ok_or(Errno::NOENT)?;
-        let tree = copy(tree.as_fd())?;
-        attach(tree.as_fd(), resolve(path)?.as_fd())?;
-    }
     Ok(())
 }
 
@@ -114,7 +103,7 @@ pub(super) fn pin_link(path: &CStr) -> Result<(), Errno> {
     let link = resolve_link(path)?;
     let entry = rustix::fs::fstat(&link)?;
     if FileType::from_raw_mode(entry.st_mode) != FileType::Symlink {
-        return Err(Errno::INVAL);
+        return Err(Errno::STALE);
     }
     let tree = copy(link.as_fd())?;
     kernel::restrict_mounts(tree.as_fd(), READ_ONLY)?;

@@ -228,18 +228,6 @@ impl Places {
         self.writable.iter().map(CString::as_c_str).zip(names)
     }
 
-    /// The writable places that are beneath a guarded one.
-    pub(super) fn reopened(&self) -> impl Iterator<Item = (usize, &CStr)> {
-        let places = self.writable.iter().map(CString::as_c_str).enumerate();
-        places.filter(|(_, place)| {
-            let is_beneath = |guard: &Guard| {
-                guard.path.as_c_str() != *place
-                    && is_within(place.to_bytes(), guard.path.to_bytes())
-            };
-            self.guards.iter().any(is_beneath)
-        })
-    }
-
     /// Adds a writable place of the sandbox's own, for which there is capacity.
     pub(super) fn add_writable(&mut self, place: OwnedFd) {
         self.opened.push(place);

@@ -33,15 +33,10 @@ pub enum GitAccess {
     /// Everything. No profile asks for it: it is what other sandboxes than `workspace` allow.
     #[serde(skip)]
     Write,
-    /// What holds commits: [`COMMIT_DIRECTORIES`]. The rest as in [`GitAccess::Read`].
-    Commit,
     /// Nothing that git obeys may: each git directory, what leads there, and what its settings and its
     /// index name.
     Read,
 }
-
-/// The directories of a repository that a commit and its branch are written to.
-pub const COMMIT_DIRECTORIES: [&str; 3] = ["objects", "refs", "logs"];
 
 /// What a sandboxed command may access. Paths are absolute; links in them are not resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]

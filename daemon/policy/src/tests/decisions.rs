@@ -432,10 +432,7 @@ fn what_may_be_written_of_repositories() {
     for (profile, expected) in [
         ("sandbox = 'workspace'", Some(GitAccess::Read)),
         ("sandbox = 'workspace'\ngit = 'read'", Some(GitAccess::Read)),
-        (
-            "sandbox = 'workspace'\ngit = 'commit'",
-            Some(GitAccess::Commit),
-        ),
+        ("sandbox = 'workspace'\ngit = 'commit'", None),
         ("sandbox = 'read-only'", Some(GitAccess::Write)),
         ("sandbox = 'read-only'\ngit = 'read'", Some(GitAccess::Read)),
         ("sandbox = 'no-network'", Some(GitAccess::Write)),
@@ -457,8 +454,8 @@ fn what_may_be_written_of_repositories() {
         let is_held = expected.is_some_and(|git| git != GitAccess::Write);
         assert_eq!(holds, is_held, "{profile}");
     }
-    let [read, commit] = ["read", "commit"]
-        .map(|git| access(&format!("sandbox = 'workspace'\ngit = '{git}'")).unwrap());
-    assert_eq!(commit.clone().merge(read).git, GitAccess::Read);
-    assert_eq!(commit.clone().merge(commit).git, GitAccess::Commit);
+    let [read, write] =
+        ["git = 'read'", ""].map(|git| access(&format!("sandbox = 'read-only'\n{git}")).unwrap());
+    assert_eq!(write.clone().merge(read).git, GitAccess::Read);
+    assert_eq!(write.clone().merge(write).git, GitAccess::Write);
 }

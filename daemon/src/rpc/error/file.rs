@@ -4,7 +4,7 @@ use termd_keeper::protocol::file_operation::FileProblem;
 use termd_proto::{ErrorKind, code};
 
 use super::RpcError;
-use crate::terminal::file_error::{FileError, detail};
+use crate::terminal::file_error::{FileError, detail, protected_by};
 
 impl From<FileError> for RpcError {
     fn from(error: FileError) -> Self {
@@ -17,6 +17,9 @@ impl From<FileError> for RpcError {
                 .with("detail", detail(failure))
                 .with("problem", name_of(failure.problem))
                 .with("errno", failure.errno),
+            FileError::Protected { path, profiles } => failed(path)
+                .with("detail", protected_by(&profiles))
+                .with("problem", "protected"),
             FileError::Unfinished { path, problem } => failed(path)
                 .with("detail", problem)
                 .with("problem", "unfinished"),

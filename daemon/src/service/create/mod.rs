@@ -27,7 +27,7 @@ use super::disk::Disk;
 use super::ending::monotonic_ms;
 use super::random::random_bits;
 use super::registry::Registry;
-use super::sandbox::{SandboxLease, requested, with_enforced};
+use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
 use super::tasks::{NewTask, TerminalTasks};
 use crate::clock::now_ms;
 use crate::config::SpoolConfig;
@@ -111,7 +111,7 @@ impl Creator {
         detail.extend(more);
         let launch = with_policy(launch, &profile, &request, base_env, &mut detail);
         if let Some(requested) = requested(&profile) {
-            detail.insert("confinement".to_owned(), json!(requested));
+            detail.insert("confinement".to_owned(), recorded(&requested));
         }
         let lease = match self.check_lease(lease, &profile) {
             Ok(lease) => lease,
@@ -214,8 +214,8 @@ impl Creator {
         Ok(lease)
     }
 
-    /// Records what does not hold although it was asked for. What holds stands in the record of the
-    /// start already: where it did not hold, there would be no start.
+    /// Records what does not hold although it was asked for. The record of the start has what was asked
+    /// for: where that did not hold, there would be no start.
     async fn record_missing(&self, record: &Record) {
         let held_to = record.held_to.as_ref();
         let Some(held_to) = held_to.filter(|held_to| !held_to.missing.is_empty()) else {

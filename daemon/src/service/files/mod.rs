@@ -26,6 +26,7 @@ use super::random::random_bits;
 use super::sandbox::{SandboxLease, Sandboxes};
 use crate::store::{AuditAction, AuditOutcome};
 use crate::terminal::error::TerminalError;
+use crate::terminal::file_error::FileError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::foreground_process;
 use crate::terminal::wait::pattern::Pattern;
@@ -236,6 +237,12 @@ impl Files {
         let resolve = FileAction::Resolve(file_use.target);
         let resolved = self.operator.run(resolve, &path, &lease, None).await;
         let real = resolved.as_ref().map_or(&path, |done| &done.path).clone();
+        // No question is asked about what cannot be done.
+        if action == AuditAction::FileWrite && lease.protects(&real) {
+            let (path, profiles) = (lossy(&real), profile.names.join(", "));
+            let error = FileError::Protected { path, profiles }.into();
+            return Err(self.not_done(terminal, client, action, detail, error).await);
+        }
         let line = file_use.line(&real);
         let judge = || self.gate.judge_creation(&client.command(&line, &cwd));
         let (ruling, by_real_path) = tokio::task::block_in_place(judge)?;

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use super::directories::NeededPath;
-use super::git::is_git_directory;
+use super::directory_links::{leads_above, links_below};
 use super::link_resolver::{Destination, FileKind, LinkResolver};
 use super::places::places;
 use super::protected_finder::found_in_writable;
@@ -22,8 +22,8 @@ use termd_keeper::protocol::confinement::{
     Processes, ProtectedPath, Sandbox, Temporary,
 };
 use termd_policy::{
-    ByteSize, COMMIT_DIRECTORIES, GitAccess, HostPaths, LimitsSpec, MissingPath, Profile,
-    SandboxAccess, SandboxBuilder, TemporaryFiles, TimeSpan,
+    ByteSize, HostPaths, LimitsSpec, MissingPath, Profile, SandboxAccess, SandboxBuilder,
+    TemporaryFiles, TimeSpan,
 };
 
 /// A confinement, and the directories that the keeper creates for it.
@@ -48,8 +48,7 @@ pub(super) struct SearchedAccess {
 }
 
 impl SearchedAccess {
-    /// What a writable path was when it was judged. The directories of commits are judged by where they
-    /// lie.
+    /// What a writable path was when it was judged.
     fn id_of(&self, path: &Path) -> Result<FileId, WritablePathError> {
         let judged = self.writable.iter().find(|writable| writable.path == path);
         judged.map_or_else(|| file_id(path), |judged| Ok(judged.id))
@@ -151,7 +150,7 @@ fn sandbox(
         .collect();
     let protected = guarded_paths(links, walls, &writable);
     let creatable = protected.iter().flat_map(GuardedPath::needed).collect();
-    let writable = open_for_commits(links, walls.git, writable, &protected);
+    let writable = without_protected(writable, &protected);
     // What is absent need not be shown.
     let visible = walls.visible.iter();
     let visible: BTreeSet<_> = visible.filter_map(|path| links.real_path(path)).collect();
@@ -223,7 +222,24 @@ pub(super) fn with_found(
         }
     }
     walls.hidden.extend(named_by_prefix(&walls.hidden_prefixes));
+    add_links(&mut walls, &writable, &places.home);
     Ok(walls)
+}
+
+/// Adds the links in protected and hidden directories. A link out of the home leads to files of the
+/// system, which everybody may read.
+fn add_links(walls: &mut SandboxAccess, writable: &[PathBuf], home: &Path) {
+    let protected = walls.protected.iter();
+    let links = protected.flat_map(|(path, _)| links_below(path));
+    let links = links.filter(|link| !leads_above(link, writable));
+    let links: Vec<_> = links.map(|link| (link, MissingPath::CreateFile)).collect();
+    walls.protected.extend(links);
+    let links = walls.hidden.iter().flat_map(|path| links_below(path));
+    let is_of_home = |link: &PathBuf| link.canonicalize().is_ok_and(|real| real.starts_with(home));
+    let links: Vec<_> = links
+        .filter(|link| is_of_home(link) && !leads_above(link, writable))
+        .collect();
+    walls.hidden.extend(links);
 }
 
 /// Leaves out what cannot be in the home, because the home does not have the first of its names. One
@@ -289,15 +305,8 @@ fn guarded_paths(
     protected
 }
 
-/// The writable paths as the keeper gets them. There a writable path beneath a protected one stays
-/// writable, which only the directories of commits are to be: those of a repository in a writable
-/// place, as they lie there. What a link or a file leads to may have been named by a command.
-fn open_for_commits(
-    links: &mut LinkResolver,
-    git: GitAccess,
-    mut writable: Vec<PathBuf>,
-    protected: &[GuardedPath],
-) -> Vec<PathBuf> {
+/// The writable paths but for those beneath a protected one.
+fn without_protected(mut writable: Vec<PathBuf>, protected: &[GuardedPath]) -> Vec<PathBuf> {
     let is_protected = |path: &PathBuf| {
         let holds = |guarded: &GuardedPath| {
             guarded.path != *path
@@ -307,22 +316,6 @@ fn open_for_commits(
         protected.iter().any(holds)
     };
     writable.retain(|path| !is_protected(path));
-    match git {
-        GitAccess::Write | GitAccess::Read => return writable,
-        GitAccess::Commit => {}
-    }
-    let repositories = protected.iter().map(|guarded| guarded.path.as_path());
-    for repository in repositories.filter(|path| is_git_directory(path)) {
-        for name in COMMIT_DIRECTORIES {
-            let path = repository.join(name);
-            let resolved = links.resolve(&path);
-            let is_there =
-                resolved.destination == Destination::Exists(path.clone(), FileKind::Directory);
-            if is_there && !writable.contains(&path) {
-                writable.push(path);
-            }
-        }
-    }
     writable
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use serde_json::{Value, json};
 use termd_proto::terminal::{Confinement, MissingWall};
 
 use termd_keeper::protocol::confinement::Enforced;
@@ -24,6 +25,16 @@ pub(crate) fn requested(profile: &Profile) -> Option<Confinement> {
     (requested != Confinement::default()).then_some(requested)
 }
 
+/// The same for the record of a start, which is written before anything is enforced.
+pub(crate) fn recorded(requested: &Confinement) -> Value {
+    let mut recorded = json!(requested);
+    if let Some(members) = recorded.as_object_mut() {
+        members.remove("held");
+        members.remove("missing");
+    }
+    recorded
+}
+
 /// The same with what the keeper reports as enforced and as missing.
 pub(crate) fn with_enforced(
     requested: Option<Confinement>,
@@ -42,4 +53,21 @@ pub(crate) fn with_enforced(
         missing: missing.collect(),
         ..requested
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_start_claims_nothing_about_what_holds() {
+        let requested = Confinement {
+            profiles: vec!["agent".to_owned()],
+            ..Confinement::default()
+        };
+        assert_eq!(json!(requested)["held"], json!([]));
+        let recorded = recorded(&requested);
+        assert_eq!(recorded["profiles"], json!(["agent"]));
+        assert!(recorded.get("held").is_none() && recorded.get("missing").is_none());
+    }
 }

@@ -1,6 +1,8 @@
 //! What a command is held to, and the directories that exist for its sake.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +37,13 @@ pub(crate) struct SandboxLease {
 }
 
 impl SandboxLease {
+    /// Whether this path, without links, is protected.
+    pub(crate) fn protects(&self, path: &Path) -> bool {
+        let protected = self.confinement.sandbox.iter();
+        let mut protected = protected.flat_map(|sandbox| &sandbox.protected);
+        protected.any(|protected| path.starts_with(OsStr::from_bytes(&protected.path)))
+    }
+
     /// The command runs. The directories are released after its end.
     pub(crate) fn keep_until_exit(mut self, terminal: &Arc<Terminal>) {
         self.is_running = true;

@@ -5,6 +5,7 @@
 
 mod confinement;
 mod directories;
+mod directory_links;
 mod directory_list;
 mod git;
 mod info;
@@ -34,7 +35,7 @@ use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use termd_policy::{Profile, SandboxBuilder, TemporaryFiles};
 
-pub(crate) use self::info::{requested, with_enforced};
+pub(crate) use self::info::{recorded, requested, with_enforced};
 pub(crate) use self::lease::SandboxLease;
 
 /// Finds out what commands are held to. Cheap to clone.

@@ -17,7 +17,7 @@ pub(super) fn found_in_writable(
 ) -> Result<Vec<(PathBuf, MissingPath)>, TreeSearchError> {
     match walls.git {
         GitAccess::Write => return Ok(Vec::new()),
-        GitAccess::Commit | GitAccess::Read => {}
+        GitAccess::Read => {}
     }
     let mut search = TreeSearch::default();
     let mut tops: Vec<&Path> = Vec::new();
@@ -30,9 +30,10 @@ pub(super) fn found_in_writable(
     }
     let user = UserConfig::new(&places.home);
     let settings = RepositorySettings::new(walls, &places.home);
-    // A repository that is made at the top is obeyed by the git of whoever works there.
-    let dot_git = |top: &&Path| (top.join(git::DOT_GIT), MissingPath::CreateDirectory);
-    let mut found: Vec<_> = tops.iter().map(dot_git).collect();
+    let workspace = std::iter::once(places.workspace.as_path());
+    let own = writable.iter().map(PathBuf::as_path);
+    let own = own.filter(|path| !is_for_temporary_files(path, places) && path.is_dir());
+    let mut found: Vec<_> = own.chain(workspace).flat_map(repository_at).collect();
     let missing = if places.is_repository {
         Missing::Created
     } else {
@@ -57,16 +58,31 @@ pub(super) fn found_in_writable(
     Ok(found)
 }
 
+/// What a command could make a repository of at the top of a writable place. The git of whoever works
+/// there would obey it.
+fn repository_at(top: &Path) -> Vec<(PathBuf, MissingPath)> {
+    let created = |name| (top.join(name), MissingPath::CreateDirectory);
+    let mut paths = vec![created(git::DOT_GIT)];
+    let dot_git = top.join(git::DOT_GIT);
+    let has_repository = dot_git.is_file() || git::is_git_directory(&dot_git);
+    if !has_repository && !git::is_git_directory(top) {
+        paths.push(created(git::HEAD));
+    }
+    paths
+}
+
+fn is_for_temporary_files(path: &Path, places: &HostPaths) -> bool {
+    path == Path::new("/")
+        || (path != places.workspace && places.temporary.iter().any(|temporary| temporary == path))
+}
+
 /// Whether a writable place is searched. Those for temporary files are everybody's, and the hidden
 /// ones of the home (`~/.cache`, `~/.cargo`) are the programs' whose repositories they hold.
 fn is_searched(path: &Path, places: &HostPaths) -> bool {
     let below_home = path.strip_prefix(&places.home).ok();
     let first = below_home.and_then(|below| below.components().next());
     let hides = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
-    path == places.workspace
-        || (path != Path::new("/")
-            && !places.temporary.iter().any(|temporary| temporary == path)
-            && !first.is_some_and(hides))
+    path == places.workspace || (!is_for_temporary_files(path, places) && !first.is_some_and(hides))
 }
 
 /// Whether a path can be one of a sandbox. What names it may have been written by a command.

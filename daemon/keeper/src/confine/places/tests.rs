@@ -109,20 +109,6 @@ fn what_is_above_a_protected_path_is_pinned_up_to_the_writable_one() {
 }
 
 #[test]
-fn what_is_writable_beneath_a_protected_path_is_opened_again() {
-    let places = places(&sandbox(
-        &["/w", "/w/a/.git/objects", "/w/a/.github", "/w/b", "/x"],
-        &["/w/a/.git", "/w/b", "/x/.git"],
-        &[],
-    ));
-    let reopened: Vec<_> = places
-        .reopened()
-        .map(|(number, path)| (number, text(path)))
-        .collect();
-    assert_eq!(reopened, [(1, "/w/a/.git/objects")]);
-}
-
-#[test]
 fn everything_may_be_writable() {
     let places = places(&sandbox(&["/w", "/"], &["/home/me/.config"], &[]));
     assert!(places.everything && places.writable.is_empty());

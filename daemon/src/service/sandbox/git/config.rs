@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use termd_policy::MissingPath;
 
+use super::named_files::{Named, named_files};
 use super::{MAX_CONFIG_BYTES, read};
 
 /// Most files that include each other, as many as git follows.
@@ -15,8 +16,8 @@ const MAX_FILES: usize = 64;
 
 /// Configuration files, and the paths that they name.
 ///
-/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every other value each
-/// word with a slash that leads to a file is taken, whatever its key: `core.fsmonitor`,
+/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every
+/// other value each word that names a file is taken, whatever its key: `core.fsmonitor`,
 /// `filter.NAME.clean`, `diff.NAME.textconv`, and keys that later versions of git add.
 pub(super) struct ConfigFiles<'a> {
     top: &'a Path,
@@ -69,6 +70,9 @@ impl<'a> ConfigFiles<'a> {
                         self.add(path, MissingPath::Ignore);
                     }
                 }
+                for path in named_files(&entry.value, self.top, Named::Paths) {
+                    self.add(path, MissingPath::Ignore);
+                }
             }
         }
     }
@@ -76,8 +80,9 @@ impl<'a> ConfigFiles<'a> {
     /// A value that leads to the work tree itself, such as an empty one, would protect all of it.
     fn add(&mut self, path: PathBuf, missing: MissingPath) {
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if !self.top.starts_with(&real) {
-            self.named.push((path, missing));
+        let named = (path, missing);
+        if !self.top.starts_with(&real) && !self.named.contains(&named) {
+            self.named.push(named);
         }
     }
 

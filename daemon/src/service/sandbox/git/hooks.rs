@@ -1,74 +1,60 @@
 //! Scripts of the work tree that hooks call (githooks(5)).
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::named_files::{Named, named_files};
 use super::read;
 
 /// Longest hook that is read, and most hooks of a directory.
 const MAX_HOOK_BYTES: u64 = 64 << 10;
 const MAX_HOOKS: usize = 100;
-/// What ends a word in the languages that hooks are written in.
-const BETWEEN_WORDS: &[u8] = b" \t\n\"'`!;|&<>()[]{},=";
 
-/// The files of the work tree that are named in hooks. A word with a slash in it counts, whatever the
-/// language, also behind a variable or a command (`$TOP/check`, `$(git rev-parse --show-toplevel)/check`).
+/// Settings of the programs that run hooks. Each names what is run.
+const MANAGER_SETTINGS: &[&str] = &[
+    ".pre-commit-config.yaml",
+    "prek.toml",
+    ".overcommit.yml",
+    ".config/lefthook.yml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    ".lefthook.toml",
+    ".lefthook.json",
+    "lefthook-local.yml",
+    ".lefthook-local.yml",
+    ".lintstagedrc",
+    ".lintstagedrc.json",
+    ".lintstagedrc.yaml",
+    ".lintstagedrc.yml",
+    ".lintstagedrc.js",
+    ".lintstagedrc.mjs",
+    ".lintstagedrc.cjs",
+    "lint-staged.config.js",
+    "lint-staged.config.mjs",
+    "lint-staged.config.cjs",
+];
+
+/// The files of the work tree that are named in the hooks of a directory.
 pub(super) fn called_scripts(hooks: &Path, top: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(hooks).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.path());
     let is_sample = |path: &PathBuf| path.extension().is_some_and(|end| end == "sample");
-    let mut scripts = Vec::new();
-    for hook in names.filter(|path| !is_sample(path)).take(MAX_HOOKS) {
-        let Some(text) = read(&hook, MAX_HOOK_BYTES) else {
-            continue;
-        };
-        let words = text.split(|byte| BETWEEN_WORDS.contains(byte));
-        for word in words.filter_map(below_top) {
-            let path = top.join(OsStr::from_bytes(word));
-            if path.is_file() && path.starts_with(top) && !scripts.contains(&path) {
-                scripts.push(path);
-            }
-        }
-    }
-    scripts
+    let hooks = names.filter(|path| !is_sample(path)).take(MAX_HOOKS);
+    files_named_in(hooks, top, Named::Paths)
 }
 
-/// A word as a path below the top of the work tree, where hooks run.
-fn below_top(word: &[u8]) -> Option<&[u8]> {
-    let slash = memchr::memchr(b'/', word)?;
-    let is_computed = slash == 0 || word.first() == Some(&b'$');
-    let path = if is_computed {
-        word.get(slash..)?
-    } else {
-        word
-    };
-    let start = path.iter().position(|&byte| byte != b'/')?;
-    path.get(start..)
+/// The scripts of the work tree that are named in the settings of programs that run hooks.
+pub(super) fn managed_scripts(top: &Path) -> Vec<PathBuf> {
+    let settings = MANAGER_SETTINGS.iter().map(|name| top.join(name));
+    files_named_in(settings, top, Named::Scripts)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_script_is_found_however_it_is_called() {
-        let directory = tempfile::tempdir().unwrap();
-        let top = directory.path();
-        std::fs::create_dir_all(top.join("hooks")).unwrap();
-        std::fs::create_dir_all(top.join("bin")).unwrap();
-        for name in ["a", "b", "c", "d", "e", "f"] {
-            std::fs::write(top.join("bin").join(name), "").unwrap();
-        }
-        let hook = "#!/bin/sh\nexec ./bin/a\nsh bin/b\n\"$(git rev-parse --show-toplevel)/bin/c\"\n\
-            $TOP/bin/d && \"${TOP}/bin/e\" bin bin/none /bin/sh ../bin/f\n";
-        std::fs::write(top.join("hooks/pre-commit"), hook).unwrap();
-        std::fs::write(top.join("hooks/x.sample"), "bin/f").unwrap();
-        let mut found = called_scripts(&top.join("hooks"), top);
-        found.sort();
-        let expected = ["./bin/a", "bin/b", "bin/c", "bin/d", "bin/e"].map(|name| top.join(name));
-        let mut expected = expected.to_vec();
-        expected.sort();
-        assert_eq!(found, expected);
-    }
+fn files_named_in(texts: impl Iterator<Item = PathBuf>, top: &Path, named: Named) -> Vec<PathBuf> {
+    let texts = texts.filter_map(|path| read(&path, MAX_HOOK_BYTES));
+    texts
+        .flat_map(|text| named_files(&text, top, named))
+        .collect()
 }

@@ -6,6 +6,7 @@
 mod config;
 mod hooks;
 mod index;
+mod named_files;
 mod submodules;
 
 use std::ffi::OsStr;
@@ -14,17 +15,19 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 
 use termd_policy::MissingPath;
 
 use self::config::ConfigFiles;
-use self::hooks::called_scripts;
+use self::hooks::{called_scripts, managed_scripts};
 use self::index::submodule_paths;
 use self::submodules::fetched_submodules;
 
 /// The name by which git finds a repository.
 pub(super) const DOT_GIT: &str = ".git";
+/// What a directory has to hold, beside others, for git to take the directory itself as a repository.
+pub(super) const HEAD: &str = "HEAD";
 
 /// Longest file that holds one path.
 const MAX_PATH_FILE_BYTES: u64 = 8 << 10;
@@ -48,10 +51,13 @@ pub(super) fn is_work_tree(directory: &Path) -> bool {
     }
 }
 
-/// Whether git takes this directory itself as a repository (`is_git_directory` in its setup.c).
+/// Whether git takes this directory itself as a repository (`is_git_directory` in its setup.c). One
+/// whose `HEAD` is a directory is none.
 pub(super) fn is_git_directory(directory: &Path) -> bool {
     let exists = |name| directory.join(name).symlink_metadata().is_ok();
-    exists("HEAD") && ((exists("objects") && exists("refs")) || exists("commondir"))
+    let head = directory.join(HEAD).symlink_metadata();
+    head.is_ok_and(|head| !head.is_dir())
+        && ((exists("objects") && exists("refs")) || exists("commondir"))
 }
 
 /// The settings that hold for every repository of this user.
@@ -122,6 +128,7 @@ pub(super) fn git_directory_paths(
     }
     for directory in [git_directory, &common] {
         paths.extend(links_in(directory, MissingPath::CreateDirectory));
+        paths.extend(links_in(&directory.join("info"), MissingPath::CreateFile));
     }
     let mut files = ConfigFiles::new(top, home);
     for file in &user.0 {
@@ -131,11 +138,15 @@ pub(super) fn git_directory_paths(
     files.read(&git_directory.join("config.worktree"));
     let named = files.into_named_paths();
     let directories = named.iter().map(|(path, _)| path.clone());
-    for hooks in std::iter::once(common.join("hooks")).chain(directories) {
+    // The hooks that husky puts in `.husky/_` start those above.
+    let hooks = [common.join("hooks"), top.join(".husky")].into_iter();
+    for hooks in hooks.chain(directories) {
         paths.extend(links_in(&hooks, MissingPath::CreateFile));
         let scripts = called_scripts(&hooks, top).into_iter();
         paths.extend(scripts.map(|path| (path, MissingPath::Ignore)));
     }
+    let managed = managed_scripts(top).into_iter();
+    paths.extend(managed.map(|path| (path, MissingPath::Ignore)));
     paths.extend(named);
     paths
 }
@@ -173,16 +184,20 @@ fn named_path(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
 /// A regular file of at most this many bytes; `None` for anything else. It may lie where a command has
 /// made it, so a FIFO must not hold the reader up.
 fn read(file: &Path, max_bytes: u64) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
-    let found = rustix::fs::fstat(&opened).ok()?;
-    let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-    if !is_file || u64::try_from(found.st_size).ok()? > max_bytes {
+    let opened = open(file)?;
+    if opened.metadata().ok()?.len() > max_bytes {
         return None;
     }
     let mut bytes = Vec::new();
     opened.take(max_bytes).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+/// Opens a regular file; `None` for anything else.
+fn open(file: &Path) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
+    opened.metadata().ok()?.is_file().then_some(opened)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 use super::index::submodule_paths;
 use super::*;
 
+use rustix::fs::FileType;
+
 #[test]
 fn a_damaged_index_names_nothing() {
     for index in [
