@@ -16,7 +16,7 @@ use self::policy_changes::{approved_in_force, record_change};
 use self::redaction_key::{KeyError, redaction_key};
 use self::services::{Services, ServicesOptions};
 use crate::clock::now_ms;
-use crate::config::{ApprovedPlace, Config, InForce, approved_file};
+use crate::config::{ApprovedPlace, Config, ConfigError, InForce, StartReason, approved_file};
 use crate::journal::AnchorKeeper;
 use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
@@ -57,6 +57,9 @@ pub enum AppError {
     /// The key of the hashes that stand for secrets.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -80,13 +83,20 @@ impl AppError {
 }
 
 /// Serves until the keeper ends this server.
-pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Result<(), AppError> {
+pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> {
     let Connected {
         keeper,
         inventory,
         audit_head,
+        is_recovery,
         events,
     } = KeeperClient::connect(inherited.control).await?;
+    let reason = if is_recovery {
+        StartReason::Recovery
+    } else {
+        StartReason::Request
+    };
+    let in_force = InForce::find(&paths.config_file, &paths.state_dir, reason)?;
     let key = redaction_key(&paths.state_dir)?;
     let redactor = in_force.file.config.redactor()?.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
@@ -102,7 +112,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let config_hash = in_force.hash();
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
-    let approved = approved_in_force(&paths, &config_hash, &store).await;
+    let approved = approved_in_force(&paths, &config_hash, &store, reason).await;
     let faults = ConfigFaults {
         config: fault,
         approved: approved.fault,
