@@ -94,6 +94,11 @@ impl ApprovedInForce {
     }
 }
 
+/// The text in force.
+pub(super) fn approved_text(state_dir: &Path) -> String {
+    kept(&state_dir.join(KEPT_NAME)).unwrap_or_default()
+}
+
 /// Keeps the text in force for the next server.
 pub fn keep_approved(text: &str, state_dir: &Path) -> io::Result<()> {
     if text.is_empty() && kept(&state_dir.join(KEPT_NAME)).is_none() {
