@@ -33,6 +33,7 @@ use crate::store::{
 use crate::terminal::TerminalError;
 use termd_keeper::InheritedFds;
 use termd_keeper::protocol::message::KeeperEvent;
+use termd_policy::Daemon;
 use termd_policy::secrets::redact::PatternError;
 
 /// The pause between two searches for what is past retention.
@@ -120,8 +121,9 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
     record_start(&store, shell.as_ref(), has_earlier_head).await;
+    let policy = file.policy.with_approved(approved.approved);
     let (services, startup) = Services::new(ServicesOptions {
-        policy: Arc::new(file.policy.with_approved(approved.approved)),
+        policy: Arc::new(policy.with_daemon(Arc::new(daemon(&paths)))),
         approved: approved_place(&paths, config_hash, &config)?,
         config: &config,
         paths: &paths,
@@ -215,6 +217,22 @@ fn approved_place(
         config_hash,
         redactor: config.redactor()?,
     })
+}
+
+/// The daemon that this server is of, as the gate has to know it.
+fn daemon(paths: &Paths) -> Daemon {
+    let keeper = rustix::process::getppid().map(|pid| pid.as_raw_pid());
+    let server = rustix::process::getpid().as_raw_pid();
+    let program = std::env::current_exe().ok();
+    let config_dir = paths.config_file.parent();
+    let own = [config_dir, Some(&paths.state_dir), program.as_deref()];
+    let own = own.into_iter().flatten();
+    Daemon {
+        pids: keeper.into_iter().chain([server]).collect(),
+        paths: own
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect(),
+    }
 }
 
 /// The scripts of shell integration, unless it is switched off. Shells work without.
