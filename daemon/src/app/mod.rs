@@ -92,24 +92,14 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
         is_recovery,
         events,
     } = KeeperClient::connect(inherited.control).await?;
-    let reason = if is_recovery {
-        StartReason::Recovery
-    } else {
-        StartReason::Request
-    };
+    let reason = StartReason::of(is_recovery);
     let in_force = InForce::find(&paths.config_file, &paths.state_dir, reason)?;
     let key = redaction_key(&paths.state_dir)?;
     let redactor = in_force.file.config.redactor()?.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
     let store = store.with_earlier_head(audit_head);
     let has_earlier_head = follow_chain(&store, &keeper).await?;
-    let in_force = record_change(in_force, &store).await?;
-    if let Some(fault) = &in_force.fault {
-        tracing::error!(fault, "config.toml is not in force, the last good one is");
-    }
-    if let Err(error) = in_force.keep(&paths.state_dir) {
-        tracing::error!(%error, "cannot keep the configuration for the next server");
-    }
+    let in_force = bring_into_force(in_force, &paths, &store).await?;
     let config_hash = in_force.hash();
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
@@ -194,6 +184,22 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     Ok(())
 }
 
+/// Records a change of the configuration, and keeps the text for the next server.
+async fn bring_into_force(
+    found: InForce,
+    paths: &Paths,
+    store: &Store,
+) -> Result<InForce, StoreError> {
+    let in_force = record_change(found, store).await?;
+    if let Some(fault) = &in_force.fault {
+        tracing::error!(fault, "config.toml is not in force, the last good one is");
+    }
+    if let Err(error) = in_force.keep(&paths.state_dir) {
+        tracing::error!(%error, "cannot keep the configuration for the next server");
+    }
+    Ok(in_force)
+}
+
 /// Stores what can be stored of the terminals, all of which have ended, and removes what was created for
 /// their sandboxes.
 async fn finish(services: &Services) {
@@ -221,7 +227,7 @@ fn approved_place(
 
 /// The daemon that this server is of, as the gate has to know it.
 fn daemon(paths: &Paths) -> Daemon {
-    let keeper = rustix::process::getppid().map(|pid| pid.as_raw_pid());
+    let keeper = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
     let server = rustix::process::getpid().as_raw_pid();
     let program = std::env::current_exe().ok();
     let config_dir = paths.config_file.parent();

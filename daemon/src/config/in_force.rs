@@ -41,6 +41,17 @@ pub enum StartReason {
     Recovery,
 }
 
+impl StartReason {
+    /// The reason of a server whose keeper says whether it replaces one that ended unasked.
+    pub fn of(is_recovery: bool) -> Self {
+        if is_recovery {
+            Self::Recovery
+        } else {
+            Self::Request
+        }
+    }
+}
+
 /// A change of a file, as audit records name it: SHA-256 of the texts, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {

@@ -256,7 +256,7 @@ fn by_unit(args: &[Word]) -> bool {
         let fits = |known: &&str| {
             glob::fits(&unit, known, Case::Counts) || glob::fits(known, &unit, Case::Counts)
         };
-        unit.contains("termd") || UNITS.iter().any(|known| fits(known))
+        unit.contains("termd") || UNITS.iter().any(fits)
     })
 }
 
