@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use termd::app;
+use termd::app::{self, AppError};
 use termd::args::Args;
-use termd::config::{ConfigFile, InForce};
+use termd::config::ConfigFile;
 use termd::logging;
 use termd::paths::Paths;
 use termd_keeper::{Detach, KeeperOptions, KeeperStartError};
@@ -76,21 +76,18 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
 fn serve() -> anyhow::Result<ExitCode> {
     let paths = Paths::find()?;
     logging::start(paths.log_file());
-    let in_force = match InForce::find(&paths.config_file, &paths.state_dir) {
-        Ok(in_force) => in_force,
-        Err(error) => {
-            complain(&error.into());
-            return Ok(ExitCode::from(EX_CONFIG));
-        }
-    };
     let inherited = termd_keeper::inherited_fds().context("--server is for the keeper to use")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    match runtime.block_on(app::run(inherited, paths, in_force)) {
+    match runtime.block_on(app::run(inherited, paths)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error @ AppError::Config(_)) => {
+            complain(&error.into());
+            Ok(ExitCode::from(EX_CONFIG))
+        }
         Err(error) if error.is_permanent() => {
             complain(&error.into());
             Ok(ExitCode::from(EX_UNAVAILABLE))

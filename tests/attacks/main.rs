@@ -7,6 +7,7 @@
 mod agents;
 mod agents_processes;
 mod consent;
+mod daemon_files;
 mod ends;
 mod environment;
 mod files;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         agents::ATTACKS,
         agents_processes::ATTACKS,
         consent::ATTACKS,
+        daemon_files::ATTACKS,
         ends::ATTACKS,
         environment::ATTACKS,
         files::ATTACKS,

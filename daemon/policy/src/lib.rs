@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod daemon;
 mod danger;
 mod environment_hash;
 mod fit;
@@ -20,6 +21,7 @@ mod tests;
 mod typed;
 mod word_list;
 
+pub use daemon::Daemon;
 pub use environment_hash::env_sha256;
 pub use inspect::cwd::PossibleCwd;
 pub use inspect::gate::{CompiledGate, PatternError};

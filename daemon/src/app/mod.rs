@@ -16,7 +16,7 @@ use self::policy_changes::{approved_in_force, record_change};
 use self::redaction_key::{KeyError, redaction_key};
 use self::services::{Services, ServicesOptions};
 use crate::clock::now_ms;
-use crate::config::{ApprovedPlace, Config, InForce, approved_file};
+use crate::config::{ApprovedPlace, Config, ConfigError, InForce, StartReason, approved_file};
 use crate::journal::AnchorKeeper;
 use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
@@ -33,6 +33,7 @@ use crate::store::{
 use crate::terminal::TerminalError;
 use termd_keeper::InheritedFds;
 use termd_keeper::protocol::message::KeeperEvent;
+use termd_policy::Daemon;
 use termd_policy::secrets::redact::PatternError;
 
 /// The pause between two searches for what is past retention.
@@ -57,6 +58,9 @@ pub enum AppError {
     /// The key of the hashes that stand for secrets.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// Taking over terminals.
     #[error(transparent)]
     Terminals(#[from] TerminalError),
@@ -80,29 +84,26 @@ impl AppError {
 }
 
 /// Serves until the keeper ends this server.
-pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Result<(), AppError> {
+pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> {
     let Connected {
         keeper,
         inventory,
         audit_head,
+        is_recovery,
         events,
     } = KeeperClient::connect(inherited.control).await?;
+    let reason = StartReason::of(is_recovery);
+    let in_force = InForce::find(&paths.config_file, &paths.state_dir, reason)?;
     let key = redaction_key(&paths.state_dir)?;
     let redactor = in_force.file.config.redactor()?.with_key(key);
     let store = Store::open_with(paths.database(), redactor).await?;
     let store = store.with_earlier_head(audit_head);
     let has_earlier_head = follow_chain(&store, &keeper).await?;
-    let in_force = record_change(in_force, &store).await?;
-    if let Some(fault) = &in_force.fault {
-        tracing::error!(fault, "config.toml is not in force, the last good one is");
-    }
-    if let Err(error) = in_force.keep(&paths.state_dir) {
-        tracing::error!(%error, "cannot keep the configuration for the next server");
-    }
+    let in_force = bring_into_force(in_force, &paths, &store).await?;
     let config_hash = in_force.hash();
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
-    let approved = approved_in_force(&paths, &config_hash, &store).await;
+    let approved = approved_in_force(&paths, &config_hash, &store, reason).await;
     let faults = ConfigFaults {
         config: fault,
         approved: approved.fault,
@@ -110,8 +111,9 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
     record_start(&store, shell.as_ref(), has_earlier_head).await;
+    let policy = file.policy.with_approved(approved.approved);
     let (services, startup) = Services::new(ServicesOptions {
-        policy: Arc::new(file.policy.with_approved(approved.approved)),
+        policy: Arc::new(policy.with_daemon(Arc::new(daemon(&paths)))),
         approved: approved_place(&paths, config_hash, &config)?,
         config: &config,
         paths: &paths,
@@ -182,6 +184,22 @@ pub async fn run(inherited: InheritedFds, paths: Paths, in_force: InForce) -> Re
     Ok(())
 }
 
+/// Records a change of the configuration, and keeps the text for the next server.
+async fn bring_into_force(
+    found: InForce,
+    paths: &Paths,
+    store: &Store,
+) -> Result<InForce, StoreError> {
+    let in_force = record_change(found, store).await?;
+    if let Some(fault) = &in_force.fault {
+        tracing::error!(fault, "config.toml is not in force, the last good one is");
+    }
+    if let Err(error) = in_force.keep(&paths.state_dir) {
+        tracing::error!(%error, "cannot keep the configuration for the next server");
+    }
+    Ok(in_force)
+}
+
 /// Stores what can be stored of the terminals, all of which have ended, and removes what was created for
 /// their sandboxes.
 async fn finish(services: &Services) {
@@ -205,6 +223,22 @@ fn approved_place(
         config_hash,
         redactor: config.redactor()?,
     })
+}
+
+/// The daemon that this server is of, as the gate has to know it.
+fn daemon(paths: &Paths) -> Daemon {
+    let keeper = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
+    let server = rustix::process::getpid().as_raw_pid();
+    let program = std::env::current_exe().ok();
+    let config_dir = paths.config_file.parent();
+    let own = [config_dir, Some(&paths.state_dir), program.as_deref()];
+    let own = own.into_iter().flatten();
+    Daemon {
+        pids: keeper.into_iter().chain([server]).collect(),
+        paths: own
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect(),
+    }
 }
 
 /// The scripts of shell integration, unless it is switched off. Shells work without.

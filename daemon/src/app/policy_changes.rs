@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::clock::now_ms;
-use crate::config::{ApprovedInForce, Change, InForce, approved_file, keep_approved};
+use crate::config::{ApprovedInForce, Change, InForce, StartReason, approved_file, keep_approved};
 use crate::paths::Paths;
 use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
 
@@ -28,11 +28,13 @@ pub(super) async fn approved_in_force(
     paths: &Paths,
     config_hash: &str,
     store: &Store,
+    reason: StartReason,
 ) -> ApprovedInForce {
-    let mut approved = ApprovedInForce::find(&approved_file(&paths.config_file), &paths.state_dir);
+    let file = approved_file(&paths.config_file);
+    let mut approved = ApprovedInForce::find(&file, &paths.state_dir, reason);
     if let Some(change) = &approved.change {
         let more = Map::from_iter([
-            ("file".to_owned(), json!(approved_file(&paths.config_file))),
+            ("file".to_owned(), json!(file)),
             ("config".to_owned(), config_hash.into()),
         ]);
         let entry = change_entry(change, approved.fault.as_deref(), more);

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::approved::{ApprovedError, NAME, io_error, open_directory, parse, read, unfit};
+use super::approved_in_force::approved_text;
 use super::kept_text::hash;
 use termd_policy::Approved;
 
@@ -41,15 +42,26 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Writes the text in its place and another rule: `rule` as TOML, with a line for each of
-    /// `remarks` above it.
-    pub fn prepare(file: &Path, rule: &str, remarks: &[String]) -> Result<Self, ApprovedError> {
+    /// Writes the text in force and another rule: `rule` as TOML, with a line for each of `remarks` above
+    /// it. Refuses where the text in its place is another one: nobody has agreed to that.
+    pub fn prepare(
+        file: &Path,
+        state_dir: &Path,
+        rule: &str,
+        remarks: &[String],
+    ) -> Result<Self, ApprovedError> {
         let parent = file.parent().unwrap_or(file);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
         made.map_err(|source| io_error("make", parent, source))?;
         let directory = open_directory(parent)?;
         let before = read(&directory, file)?;
         let count = parse(&before, file)?.len();
+        if before != approved_text(state_dir) {
+            return Err(unfit(
+                file,
+                "has changed since termd has read it: reload termd first",
+            ));
+        }
         let mut text = before.clone();
         if text.is_empty() {
             text.push_str(HEAD);

@@ -1,4 +1,5 @@
-//! Which approved rules a server runs on: the file, or the last good one where the file is bad.
+//! Which approved rules a server runs on: the file, or the last good one where the file is bad, or where
+//! the server before ended unasked.
 //!
 //! Where there was no good file, nothing is agreed to. What is to be recorded of a change is returned.
 
@@ -6,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use super::approved::{NAME, load, parse};
-use super::in_force::Change;
+use super::in_force::{Change, StartReason, unrequested};
 use super::kept_text::{hash, keep_text, kept};
 use termd_policy::Approved;
 
@@ -29,11 +30,26 @@ pub struct ApprovedInForce {
 
 impl ApprovedInForce {
     /// Reads the file, and what was in force before.
-    pub fn find(file: &Path, state_dir: &Path) -> Self {
+    pub fn find(file: &Path, state_dir: &Path, reason: StartReason) -> Self {
         let previous = kept(&state_dir.join(KEPT_NAME));
         let previous = previous.and_then(|text| Some((parse(&text, file).ok()?, text)));
         let old = previous.as_ref().map(|(_, text)| hash(text));
+        let in_force = previous.as_ref().map_or("", |(_, text)| text);
         match load(file) {
+            Ok((_, text)) if reason == StartReason::Recovery && text != in_force => {
+                let stays = hash(in_force);
+                let (approved, in_force) = previous.unwrap_or_default();
+                Self {
+                    approved,
+                    fault: Some(unrequested(file)),
+                    change: Some(Change::Refused {
+                        stays,
+                        refused: Some(hash(&text)),
+                    }),
+                    text: in_force,
+                    previous: None,
+                }
+            }
             Ok((approved, text)) => {
                 let new = hash(&text);
                 let is_new = old.as_ref() != Some(&new) && !(old.is_none() && text.is_empty());
@@ -76,6 +92,11 @@ impl ApprovedInForce {
             ..Self::default()
         }
     }
+}
+
+/// The text in force.
+pub(super) fn approved_text(state_dir: &Path) -> String {
+    kept(&state_dir.join(KEPT_NAME)).unwrap_or_default()
 }
 
 /// Keeps the text in force for the next server.

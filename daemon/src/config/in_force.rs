@@ -1,10 +1,11 @@
 //! Which configuration a server runs on: the file, or the last good one where the file is bad.
 //!
 //! A first start with a bad file fails: the keeper reads the file before there is a server. A server
-//! that takes over (SIGHUP, a crash) while the file is bad runs on the text of the server before it,
-//! which is kept whole in the state directory, with mode 0600. No server runs on half a file, and none
-//! on defaults that no person chose. The state directory is hidden from a sandboxed terminal. A
-//! terminal without a sandbox can write there, as it can write the file itself.
+//! that takes over by a reload while the file is bad runs on the text of the server before it, which is
+//! kept whole in the state directory, with mode 0600. So does one that replaces a server which ended
+//! unasked, whatever the file holds: a kill is no reload. No server runs on half a file, and none on
+//! defaults that no person chose. The state directory is hidden from a sandboxed terminal. A terminal
+//! without a sandbox can write there, as it can write the file itself.
 //!
 //! What is to be recorded of a change is returned.
 
@@ -31,6 +32,26 @@ pub struct InForce {
     previous: Option<ConfigFile>,
 }
 
+/// Why a server starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartReason {
+    /// The daemon starts, or a reload was requested.
+    Request,
+    /// The server before it ended unasked.
+    Recovery,
+}
+
+impl StartReason {
+    /// The reason of a server whose keeper says whether it replaces one that ended unasked.
+    pub fn of(is_recovery: bool) -> Self {
+        if is_recovery {
+            Self::Recovery
+        } else {
+            Self::Request
+        }
+    }
+}
+
 /// A change of a file, as audit records name it: SHA-256 of the texts, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -41,7 +62,7 @@ pub enum Change {
         /// The text now.
         new: String,
     },
-    /// The text on disk is bad; the one before stays.
+    /// The text on disk is bad or not requested; the one before stays.
     Refused {
         /// The text that stays.
         stays: String,
@@ -52,10 +73,23 @@ pub enum Change {
 
 impl InForce {
     /// Reads the file, and what was in force before.
-    pub fn find(config: &Path, state_dir: &Path) -> Result<Self, ConfigError> {
+    pub fn find(config: &Path, state_dir: &Path, reason: StartReason) -> Result<Self, ConfigError> {
         let previous = kept(&state_dir.join(KEPT_NAME));
         let previous = previous.and_then(|text| ConfigFile::parse(text, config).ok());
         match (ConfigFile::load(config), previous) {
+            (Ok(file), Some(previous))
+                if reason == StartReason::Recovery && file.text != previous.text =>
+            {
+                Ok(Self {
+                    fault: Some(unrequested(config)),
+                    change: Some(Change::Refused {
+                        stays: hash(&previous.text),
+                        refused: Some(hash(&file.text)),
+                    }),
+                    file: previous,
+                    previous: None,
+                })
+            }
             (Ok(file), previous) => {
                 let old = previous.as_ref().map(|previous| hash(&previous.text));
                 let new = hash(&file.text);
@@ -109,6 +143,14 @@ impl InForce {
     }
 }
 
+/// Why a text that is good is not in force.
+pub(super) fn unrequested(file: &Path) -> String {
+    format!(
+        "{} has changed, and no reload was requested: systemctl --user reload termd",
+        file.display()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -120,10 +162,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("config.toml");
         fs::write(&config, "kill_grace_ms = 5\n[").unwrap();
-        assert!(InForce::find(&config, dir.path()).is_err());
+        assert!(InForce::find(&config, dir.path(), StartReason::Request).is_err());
 
         fs::write(&config, "kill_grace_ms = 5").unwrap();
-        let first = InForce::find(&config, dir.path()).unwrap();
+        let first = InForce::find(&config, dir.path(), StartReason::Request).unwrap();
         let Some(Change::Made {
             old: None,
             new: five,
@@ -137,10 +179,15 @@ mod tests {
             fs::metadata(&kept).unwrap().permissions().mode() & 0o777,
             0o600
         );
-        assert_eq!(InForce::find(&config, dir.path()).unwrap().change, None);
+        assert_eq!(
+            InForce::find(&config, dir.path(), StartReason::Request)
+                .unwrap()
+                .change,
+            None
+        );
 
         fs::write(&config, "kill_grace_ms = 6\n[").unwrap();
-        let bad = InForce::find(&config, dir.path()).unwrap();
+        let bad = InForce::find(&config, dir.path(), StartReason::Request).unwrap();
         assert_eq!(bad.file.config.kill_grace_ms, 5);
         assert!(
             bad.fault.as_ref().unwrap().contains("config.toml:2:"),
@@ -152,7 +199,7 @@ mod tests {
         );
 
         fs::write(&config, "kill_grace_ms = 7").unwrap();
-        let mended = InForce::find(&config, dir.path()).unwrap();
+        let mended = InForce::find(&config, dir.path(), StartReason::Request).unwrap();
         assert_eq!(
             (mended.file.config.kill_grace_ms, &mended.fault),
             (7, &None)
@@ -166,9 +213,35 @@ mod tests {
     }
 
     #[test]
+    fn a_kill_is_no_reload() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("config.toml");
+        let find = |reason| InForce::find(&config, dir.path(), reason).unwrap();
+        find(StartReason::Request).keep(dir.path()).unwrap();
+
+        fs::write(&config, "kill_grace_ms = 5").unwrap();
+        let recovered = find(StartReason::Recovery);
+        assert_ne!(recovered.file.config.kill_grace_ms, 5);
+        let fault = recovered.fault.unwrap();
+        assert!(fault.contains("config.toml has changed"), "{fault}");
+        assert!(matches!(recovered.change, Some(Change::Refused { .. })));
+
+        let reloaded = find(StartReason::Request);
+        assert_eq!(reloaded.file.config.kill_grace_ms, 5);
+        reloaded.keep(dir.path()).unwrap();
+        let recovered = find(StartReason::Recovery);
+        assert_eq!((&recovered.fault, &recovered.change), (&None, &None));
+    }
+
+    #[test]
     fn nothing_is_kept_or_recorded_of_no_file() {
         let dir = tempfile::tempdir().unwrap();
-        let absent = InForce::find(&dir.path().join("config.toml"), dir.path()).unwrap();
+        let absent = InForce::find(
+            &dir.path().join("config.toml"),
+            dir.path(),
+            StartReason::Request,
+        )
+        .unwrap();
         assert_eq!((&absent.change, &absent.fault), (&None, &None));
     }
 
@@ -179,6 +252,6 @@ mod tests {
         fs::write(dir.path().join("other"), "kill_grace_ms = 1").unwrap();
         std::os::unix::fs::symlink(dir.path().join("other"), dir.path().join(KEPT_NAME)).unwrap();
         fs::write(&config, "[").unwrap();
-        assert!(InForce::find(&config, dir.path()).is_err());
+        assert!(InForce::find(&config, dir.path(), StartReason::Request).is_err());
     }
 }

@@ -18,7 +18,7 @@ pub use self::approved_draft::Draft;
 pub use self::approved_in_force::{ApprovedInForce, keep_approved};
 pub use self::config_file::ConfigFile;
 pub use self::error::ConfigError;
-pub use self::in_force::{Change, InForce};
+pub use self::in_force::{Change, InForce, StartReason};
 pub(crate) use self::kept_text::write_whole;
 pub use self::settings::{
     AuditConfig, Config, LimitsConfig, MAX_WINDOW_BYTES, MaxRunning, RetentionConfig, ShellConfig,

@@ -62,6 +62,8 @@ pub struct Connected {
     pub inventory: Vec<InventoryTerminal>,
     /// The head of the audit chain that the server before has set.
     pub audit_head: Option<RecordHash>,
+    /// Whether the server before ended unasked.
+    pub is_recovery: bool,
     /// The keeper's events from now on.
     pub events: mpsc::Receiver<KeeperEvent>,
 }
@@ -99,7 +101,12 @@ impl KeeperClient {
         };
         let (version, level) = (PROTOCOL_VERSION, LEVEL);
         link.queue(0, &ToKeeper::Hello { version, level }, None);
-        let (level, inventory, audit_head) = link.receive_inventory().await?;
+        let Introduction {
+            level,
+            inventory,
+            audit_head,
+            is_recovery,
+        } = link.receive_inventory().await?;
         let (event_sender, events) = mpsc::channel(QUEUED_EVENTS);
         let (requests, receiver) = mpsc::channel(QUEUED_REQUESTS);
         tokio::spawn(link.run(receiver, event_sender));
@@ -107,6 +114,7 @@ impl KeeperClient {
             keeper: Self { requests, level },
             inventory,
             audit_head,
+            is_recovery,
             events,
         })
     }
@@ -315,8 +323,14 @@ fn record_hash(head: &[u8]) -> Option<RecordHash> {
     })
 }
 
-/// What a keeper says first: its level, its terminals, and the head of the audit chain.
-type Introduction = (u32, Vec<InventoryTerminal>, Option<RecordHash>);
+/// What a keeper says first.
+#[derive(Default)]
+struct Introduction {
+    level: u32,
+    inventory: Vec<InventoryTerminal>,
+    audit_head: Option<RecordHash>,
+    is_recovery: bool,
+}
 
 /// The socket and its unfinished requests.
 struct Link {
@@ -338,11 +352,9 @@ impl Link {
         self.out.push_back((packet, fd));
     }
 
-    /// Returns the keeper's level, its terminals, and the head of the audit chain that it has.
+    /// Reads what the keeper says up to the end of its inventory.
     async fn receive_inventory(&mut self) -> Result<Introduction, KeeperError> {
-        let mut keepers_level = 0;
-        let mut audit_head = None;
-        let mut inventory = Vec::new();
+        let mut said = Introduction::default();
         loop {
             let Some(Received { packet, fds }) = self.turn().await? else {
                 continue;
@@ -351,14 +363,14 @@ impl Link {
                 Some(ToServer::Hello { version, .. }) if version != PROTOCOL_VERSION => {
                     return Err(KeeperError::Protocol("the keeper is of another protocol"));
                 }
-                Some(ToServer::Hello { level, .. }) => keepers_level = level,
+                Some(ToServer::Hello { level, .. }) => said.level = level,
                 Some(ToServer::Inventory {
                     id,
                     process,
                     status,
                     notes,
                     stdio,
-                }) => inventory.push(InventoryTerminal {
+                }) => said.inventory.push(InventoryTerminal {
                     id,
                     process,
                     status,
@@ -369,8 +381,9 @@ impl Link {
                         Some(terminal_fds(stdio, fds)?)
                     },
                 }),
-                Some(ToServer::AuditHead { head }) => audit_head = record_hash(&head),
-                Some(ToServer::InventoryEnd) => return Ok((keepers_level, inventory, audit_head)),
+                Some(ToServer::AuditHead { head }) => said.audit_head = record_hash(&head),
+                Some(ToServer::Recovery) => said.is_recovery = true,
+                Some(ToServer::InventoryEnd) => return Ok(said),
                 Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
                 _ => {}
             }

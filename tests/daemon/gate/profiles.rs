@@ -288,7 +288,8 @@ fn a_workspace_is_held_to_by_the_kernel() {
     let script = "touch ../made && echo wrote; touch ../.git/hooks/pre-commit || echo guarded; \
                   cat ~/.ssh/id || echo hidden; touch /opt/made || echo outside; \
                   mkdir ../.vscode/x || echo settings; ls $XDG_STATE_HOME/termd/* || echo state; \
-                  echo pwned > $XDG_CONFIG_HOME/termd/config.toml || echo config; echo end;";
+                  c=$(printenv XDG_CONFIG_HOME); echo pwned > $c/termd/config.toml || echo config; \
+                  echo end;";
     let mut params = sh(script);
     params["cwd"] = json!(repository.join("deep"));
     let info = match client.request("session.create", &params) {

@@ -393,6 +393,9 @@ pub enum ToServer {
         /// Number and hash, as that server wrote them.
         head: Vec<u8>,
     },
+    /// The server before ended unasked, and nobody has asked for a reload since. Sent before the end of
+    /// the inventory. An older keeper never sends it.
+    Recovery,
     /// The inventory is complete.
     InventoryEnd,
     /// The request is done.

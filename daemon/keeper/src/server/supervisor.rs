@@ -49,6 +49,9 @@ pub(crate) struct Supervisor {
     back_off: BackOff,
     /// A server was ready once: from then on the daemon has something to lose.
     was_ready: bool,
+    /// The next server replaces one that ended unasked. `false` at the start of the daemon, and from a
+    /// request to reload until a server is ready.
+    is_recovery: bool,
     /// When a server last sent something.
     last_heard: Instant,
 }
@@ -60,6 +63,7 @@ impl Supervisor {
             server: Server::Down { start_at: now },
             back_off: BackOff::new(),
             was_ready: false,
+            is_recovery: false,
             last_heard: now,
         }
     }
@@ -114,6 +118,7 @@ impl Supervisor {
 
     /// Replaces the server by the program on disk.
     pub(crate) fn hand_over(&mut self, now: Instant) {
+        self.is_recovery = false;
         match &mut self.server {
             Server::Down { start_at } => *start_at = now,
             Server::Up(running) => running.hand_over(now),
@@ -165,6 +170,9 @@ impl Supervisor {
     /// The server serves.
     pub(crate) fn ready(&mut self) {
         self.was_ready = true;
+        // A server that is about to leave may have been ready too late for the reload.
+        let leaves = matches!(&self.server, Server::Up(running) if running.hands_over());
+        self.is_recovery = !leaves;
     }
 
     /// Whether a server was heard of recently enough to answer systemd's watchdog.
@@ -209,6 +217,9 @@ impl Supervisor {
         // An older server ignores what it does not know.
         if let Some(head) = audit_head.map(<[u8]>::to_vec) {
             running.answer(0, &ToServer::AuditHead { head });
+        }
+        if self.is_recovery {
+            running.answer(0, &ToServer::Recovery);
         }
         running.answer(0, &ToServer::InventoryEnd);
         true

@@ -6,6 +6,7 @@ pub(crate) mod daemon;
 pub(crate) mod exfiltration;
 pub(crate) mod files;
 pub(crate) mod fork_bomb;
+pub(crate) mod own_files;
 mod processes;
 pub(crate) mod sql;
 pub(crate) mod writes;

@@ -149,7 +149,7 @@ fn is_one_of(patterns: &[String], path: &str) -> bool {
 }
 
 /// A path with a home directory as `~`, and a relative path behind `./`.
-fn from_home(path: &str) -> String {
+pub(super) fn from_home(path: &str) -> String {
     let path = path.trim_end_matches('/');
     for home in ["$HOME/", "${HOME}/", "/root/"] {
         if let Some(rest) = path.strip_prefix(home) {

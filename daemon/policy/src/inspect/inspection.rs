@@ -100,6 +100,17 @@ impl Inspection {
         });
     }
 
+    /// Adds something to which only a person can agree.
+    pub(super) fn note_for_person(&mut self, reason: impl Into<String>, span: Span) {
+        self.text_findings.push(Finding {
+            verdict: Verdict::Dangerous,
+            reason: reason.into(),
+            span,
+            needs_person: true,
+            is_read: true,
+        });
+    }
+
     /// Adds a reason to doubt what is read.
     pub(super) fn note_doubt(&mut self, reason: &str, span: Span) {
         if !self.is_unlikely {

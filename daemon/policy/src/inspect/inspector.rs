@@ -115,12 +115,16 @@ impl CommandSink for Inspector {
         let finds = danger::daemon::finds;
         let mut before = self.inspection.commands.iter();
         let is_found = before.any(|command| finds(&command.program, &command.args));
-        let danger = danger::daemon::of_command(&program, args, is_found)
+        // Of prose a word may be a verb, and names no program by that.
+        let may_be_prose = self.inspection.reader == Some(ProgramKind::Other);
+        let is_prose = may_be_prose && programs.row(&program).is_none();
+        let danger = danger::daemon::of_command(programs.daemon(), &program, args, is_found)
+            .or_else(|| {
+                let danger = || danger::own_files::of_command(&programs, &place, &program, args);
+                if is_prose { None } else { danger() }
+            })
             .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
             .or_else(|| {
-                // Of prose a word may be a verb, and names no program by that.
-                let may_be_prose = self.inspection.reader == Some(ProgramKind::Other);
-                let is_prose = may_be_prose && programs.row(&program).is_none();
                 let danger = || danger::of_command(&programs, &place, &program, args);
                 if is_prose { None } else { danger() }
             })
@@ -264,14 +268,19 @@ impl Inspector {
         }
         let fetched = code::fetching::fetched_files(text);
         self.inspection.fetched.files.extend(fetched);
-        if signals_parent(text) && self.inspection.front != Some(Front::Cli) {
-            self.inspection.text_findings.push(Finding {
-                verdict: Verdict::Dangerous,
-                reason: "it sends a signal to what has started it, which may be termd".to_owned(),
-                span,
-                needs_person: true,
-                is_read: true,
-            });
+        let daemon = self.inspection.programs.daemon();
+        if (signals_parent(text) && self.inspection.front != Some(Front::Cli))
+            || danger::daemon::is_signalled_in(text, daemon)
+        {
+            let reason = "it sends a signal to what has started it, which may be termd";
+            self.inspection.note_for_person(reason, span);
+        }
+        let place = &self.inspection.state.place;
+        if danger::own_files::are_in_code(&self.inspection.programs, place, text)
+            && !code::is_harmless(program, text)
+        {
+            let reason = "its code names a file of termd, which asks about what you do";
+            self.inspection.note_for_person(reason, span);
         }
         let mut inner = Self::default();
         inner.inspection.front = self.inspection.front;

@@ -3,6 +3,7 @@
 use termd_proto::policy::{Span, Verdict};
 
 use super::inspection::Inspection;
+use crate::danger::own_files;
 use crate::danger::writes::{self, Files};
 use crate::shell::choices::readings;
 use crate::shell::expansion::{Scope, expand};
@@ -37,6 +38,10 @@ pub(super) fn inspect_redirect(
         let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");
         if inspection.asks_unlisted && !stays && !is_device {
             inspection.note_doubt("it writes outside of its directory", span);
+        }
+        let place = &inspection.state.place;
+        if let Some(reason) = own_files::of_target(&inspection.programs, place, &word) {
+            inspection.note_for_person(reason, span);
         }
         let files = Files::new(inspection.programs.files(), &inspection.state.place);
         if let Some(reason) = writes::danger(files, &word.text, appends) {

@@ -19,6 +19,7 @@ use termd_proto::policy::{Effect, Judgement};
 use termd_proto::terminal::Front;
 use toml::Spanned;
 
+use crate::daemon::Daemon;
 use crate::inspect::cwd::PossibleCwd;
 use crate::inspect::gate::CompiledGate;
 use crate::inspect::inspect;
@@ -287,6 +288,18 @@ impl Policy {
         let mut policy = self.clone();
         policy.approved = approved;
         policy
+    }
+
+    /// This policy as one of this daemon.
+    #[must_use]
+    pub fn with_daemon(mut self, daemon: Arc<Daemon>) -> Self {
+        self.programs = self.programs.with_daemon(daemon);
+        self
+    }
+
+    /// The daemon that judges by it.
+    pub fn daemon(&self) -> &Arc<Daemon> {
+        self.programs.daemon()
     }
 
     /// When the `confirmed` of an agent counts that comes through this front.

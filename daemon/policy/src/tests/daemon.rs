@@ -1,8 +1,44 @@
 //! Only a person agrees to what stops or restarts termd, or those who watch its questions.
 
-use termd_proto::policy::{Effect, Verdict};
+use termd_proto::policy::{Effect, Judgement, Verdict};
+use termd_proto::terminal::Front;
+
+use std::sync::Arc;
 
 use super::judged;
+use crate::{CompiledGate, Daemon, Policy, Request, judge};
+
+/// What a line of an agent's is to a daemon with these processes and files.
+fn judged_by_daemon(line: &str, cwd: Option<&str>) -> Judgement {
+    let daemon = Daemon {
+        pids: vec![4711, 4712],
+        paths: vec!["/data/xdg/termd".to_owned(), "/opt/bin/termd".to_owned()],
+    };
+    let policy = Policy::default().with_daemon(Arc::new(daemon));
+    let request = Request {
+        front: Front::Mcp,
+        cwd,
+        ..Request::line(line)
+    };
+    judge(&request, &CompiledGate::default(), &policy)
+}
+
+/// The lines to which an agent may agree itself.
+fn without_person<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let lines = lines.iter().copied();
+    let is_free = |line: &&str| !judged_by_daemon(line, Some("/home/me/src")).needs_person;
+    lines.filter(is_free).collect()
+}
+
+/// The lines that are asked about for termd's sake.
+fn asked<'a>(lines: &[&'a str]) -> Vec<(&'a str, Judgement)> {
+    let judged = lines
+        .iter()
+        .map(|line| (*line, judged_by_daemon(line, Some("/home/me/src"))));
+    judged
+        .filter(|(_, judgement)| judgement.needs_person)
+        .collect()
+}
 
 #[test]
 fn only_a_person_agrees_to_stop_termd_or_its_watchers() {
@@ -116,5 +152,209 @@ fn what_an_agent_has_started_it_may_stop() {
         .filter(|(_, judgement)| judgement.needs_person || judgement.verdict != Verdict::Safe)
         .map(|(line, judgement)| format!("{line}: {judgement:?}"))
         .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_a_person_agrees_to_a_use_of_termds_files() {
+    let lines = [
+        "dd if=x of=~/.config/termd/config.toml",
+        "dd if=x of=/home/me/.config/termd/config.toml",
+        "dd if=x of=$HOME/.config/termd/approved.toml",
+        "dd if=x of=${XDG_CONFIG_HOME:-$HOME/.config}/termd/config.toml",
+        "dd if=x of=$XDG_STATE_HOME/termd/agents.json",
+        "dd if=x of=../.config/termd/config.toml",
+        "cd ~/.config/termd && dd if=/tmp/x of=config.toml",
+        "cd ~/.config; dd if=/tmp/x of=termd/config.toml",
+        "cd ~/.config/termd && patch < /tmp/p",
+        "d=~/.config/termd; dd if=x of=$d/config.toml",
+        "dd if=x of=~/.config/ter*/config.toml",
+        "dd if=x of=~/.config/./termd//config.toml",
+        "dd if=x of=/proc/self/root/home/me/.config/termd/config.toml",
+        "dd if=x of=/proc/thread-self/root/home/me/.config/termd/config.toml",
+        "dd if=x of=/proc/1/root/home/me/.config/termd/config.toml",
+        "patch ~/.config/termd/config.toml p",
+        "tar xf a.tar -C ~/.config/termd",
+        "tar xf a.tar -C/home/me/.config/termd",
+        "tar xf a.tar --directory=/home/me/.config/termd",
+        "unzip -d ~/.config/termd a.zip",
+        "git config -f ~/.config/termd/approved.toml a.b c",
+        "git --work-tree=/home/me/.config/termd checkout .",
+        "rm ~/.local/state/termd/agents.json",
+        "rm -f ~/.local/state/termd/termd.sqlite",
+        "echo [] > ~/.local/state/termd/agents.json",
+        "echo x >> ~/.config/termd/config.toml",
+        "echo x > $XDG_CONFIG_HOME/termd/config.toml",
+        "cd ~/.config/termd && echo x > config.toml",
+        "cat x | tee ~/.config/termd/config.toml",
+        "mv ~/.local/state/termd ~/x",
+        "mv ~/.config ~/x",
+        "mv ~/.config/* /tmp",
+        "mv ~/.conf* /tmp",
+        "ln -s ~/.config x",
+        "ln -s ~ x",
+        "ln -s $HOME x",
+        "ln -s /home/me x",
+        "sed -n 'w /home/me/.config/termd/config.toml' x",
+        "less -o ~/.config/termd/config.toml x",
+        "mv -t /tmp ~/.local/state",
+        "chmod -x ~/.config/termd",
+        "chmod 777 ~/.config/termd/config.toml",
+        "chown nobody ~/.config/termd/config.toml",
+        "cp -t ~/.config/termd x",
+        "cp x ~/.config/termd/config.toml",
+        "install -m 600 x ~/.config/termd/config.toml",
+        "rsync x/ ~/.config/termd/",
+        "ln -sf /tmp/x ~/.config/termd/config.toml",
+        "truncate -s 0 ~/.config/termd/config.toml",
+        "vim ~/.config/termd/config.toml",
+        "nano ~/.config/termd/config.toml",
+        "vim -c 'w! ~/.config/termd/config.toml' x",
+        "sed -i s/never/always/ ~/.config/termd/config.toml",
+        "sort -o ~/.config/termd/config.toml x",
+        "xxd -r x ~/.config/termd/config.toml",
+        "frobnicate --output=/home/me/.config/termd/config.toml",
+        "frobnicate ~/.local/share/termd/x",
+        "docker run -v ~/.config/termd:/x alpine true",
+        "find ~/.config/termd -name '*.toml' -delete",
+        "find ~/.config/termd -exec cp /tmp/x {} ;",
+        "sudo dd if=x of=/home/me/.config/termd/config.toml",
+        "env dd if=x of=/home/me/.config/termd/config.toml",
+        "bash -c 'dd if=x of=~/.config/termd/config.toml'",
+        "echo /home/me/.config/termd/config.toml | xargs touch",
+        "dd if=x of=/data/xdg/termd/config.toml",
+        "dd if=x of=/opt/bin/termd",
+        "ln -sf /tmp/x ~/.config/systemd/user/termd.service",
+        "ln -s /dev/null ~/.config/systemd/user/termd.service.d/x.conf",
+        "dd if=x of=/proc/4711/mem",
+        "echo 1000 > /proc/4712/oom_score_adj",
+        "python3 -c \"open('/home/me/.config/termd/config.toml', 'w').write('')\"",
+        "perl -e 'open(F, \">\", \"$ENV{HOME}/.config/termd/config.toml\")'",
+        "sqlite3 ~/.local/state/termd/termd.sqlite 'delete from audit'",
+    ];
+    let wrong = without_person(&lines);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn termds_files_may_be_read() {
+    let lines = [
+        "cat ~/.config/termd/config.toml",
+        "less ~/.config/termd/config.toml",
+        "grep -n effect ~/.config/termd/*.toml",
+        "ls -la ~/.config/termd ~/.local/state/termd",
+        "stat ~/.config/termd",
+        "find ~/.config/termd -name '*.toml'",
+        "diff ~/.config/termd/config.toml config.toml",
+        "sha256sum ~/.config/termd/approved.toml",
+        "jq . ~/.local/state/termd/agents.json",
+        "sed -n 1,20p ~/.config/termd/config.toml",
+        "cd ~/.config/termd && ls && cat config.toml",
+        "sudo cat /home/me/.config/termd/config.toml",
+        "time cat ~/.config/termd/config.toml",
+        "bash -c 'cat ~/.config/termd/config.toml'",
+        "test -f ~/.config/termd/config.toml && echo ~/.config/termd",
+        "f=~/.config/termd/config.toml; cat $f",
+        "export C=~/.config/termd/config.toml",
+        "termctl policy check ~/.config/termd/config.toml",
+        "git commit -m 'docs: say where ~/.config/termd is'",
+        "python3 -c \"print(open('/home/me/.config/termd/config.toml').read())\"",
+        "cat /proc/4711/status",
+        "ls /proc/4711/fd",
+        "cat < ~/.config/termd/config.toml",
+        "cd ~/.config/termd && cat config.toml > /tmp/x 2>/dev/null",
+        "cargo build -p termd",
+        "cd ~/src/termd && make",
+        "cp src/termd.rs src/old.rs",
+        "vim termd/x.txt",
+        "mv ~/x ~/.config",
+        "rm -r build",
+        "mv * /tmp/x/",
+        "cd && mv * /tmp/x/",
+        "mv a b ..",
+        "mv $file ~/",
+        "ln -s ../x y",
+        "ln -s ~/.config/nvim nvim",
+        "systemctl --user status termd",
+        "rm ~/.config/other/termd.bak",
+        "touch ~/.config/$app/x",
+        "dd if=x of=/tmp/termd/config.toml",
+    ];
+    let wrong = asked(&lines);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_a_person_agrees_to_signal_termds_processes() {
+    let lines = [
+        "kill 4711",
+        "kill -9 4712",
+        "kill -STOP 4711",
+        "kill -s TERM -- -4711",
+        "kill 1 2 4712",
+        "p=4712; kill $p",
+        "echo 4712 | xargs kill",
+        "/bin/kill 4712",
+        "sudo kill 4712",
+        "gdb -p 4711",
+        "gdb -p4711",
+        "gdb --pid=4711",
+        "gdb -ex 'attach 4711'",
+        "strace -p 4712",
+        "prlimit --pid 4711 --cpu=1",
+        "pkill -P 4711",
+        "kill `pgrep -f ter[m]d`",
+        "kill $(pgrep 'te.md')",
+        "kill $(ps ax | grep '[t]ermd' | awk '{print $1}')",
+        "python3 -c 'import os; os.kill(4712, 9)'",
+        "perl -e 'kill 9, 4712'",
+        "node -e 'process.kill(4711)'",
+    ];
+    let wrong = without_person(&lines);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let others = [
+        "kill 471",
+        "kill 47110",
+        "kill -0 4711",
+        "gdb -p 1234",
+        "echo 4711",
+        "npm start --port 4711",
+        "python3 -c 'print(4711)'",
+        "grep -rn te src; kill $(cat server.pid)",
+    ];
+    let wrong = asked(&others);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn units_are_known_by_their_whole_names() {
+    let others = [
+        "systemctl restart app",
+        "systemctl stop session",
+        "systemctl restart user",
+        "systemctl --user restart default",
+        "ssh host 'systemctl restart app'",
+        "docker exec x systemctl restart app",
+        "systemctl -H web1 restart termd",
+        "systemctl -M box stop user.slice",
+        "systemctl restart app@1",
+        "systemctl stop myapp.slice",
+    ];
+    let wrong = asked(&others);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let lines = [
+        "systemctl --user stop termd",
+        "systemctl stop user@1001.service",
+        "systemctl stop user@1001",
+        "systemctl stop user.slice",
+        "systemctl stop user-1001.slice",
+        "systemctl --user stop app.slice",
+        "systemctl --user stop session.slice",
+        "systemctl --user exit",
+        "systemctl --user start exit.target",
+        "systemctl --user -M me@.host stop termd",
+        "systemctl -H localhost --user stop termd",
+    ];
+    let wrong = without_person(&lines);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

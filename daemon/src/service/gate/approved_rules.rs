@@ -95,8 +95,10 @@ impl ApprovedRules {
             format!("{at}: {by} said always, question {}.", info.id),
             format!("Asked by {asker}, because: {}", quoted(reason)),
         ];
-        let (file, rule) = (self.place.file.clone(), rule.to_owned());
-        let drafted = tokio::task::spawn_blocking(move || Draft::prepare(&file, &rule, &remarks));
+        let (place, rule) = (self.place.clone(), rule.to_owned());
+        let drafted = tokio::task::spawn_blocking(move || {
+            Draft::prepare(&place.file, &place.state_dir, &rule, &remarks)
+        });
         let drafted = drafted.await.map_err(|_| TerminalError::Stopping)?;
         drafted.map_err(TerminalError::NotWritten)
     }

@@ -68,7 +68,10 @@ impl Explainer {
             env: &[],
         };
         let own = self.policy.get();
-        let with_approved = other.map(|other| other.policy.with_approved(own.approved().clone()));
+        let with_approved = other.map(|other| {
+            let policy = other.policy.with_approved(own.approved().clone());
+            policy.with_daemon(Arc::clone(own.daemon()))
+        });
         let policy = with_approved.as_ref().unwrap_or(&own);
         let decision = decide(policy, &request, Completeness::Whole, gate);
         let inherited = inherited_environment(env::vars_os());

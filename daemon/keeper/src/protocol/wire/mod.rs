@@ -51,6 +51,7 @@ mod to_server {
     pub(super) const BUILDER_FAILED: u16 = 113;
     pub(super) const ORPHANS: u16 = 114;
     pub(super) const AUDIT_HEAD: u16 = 115;
+    pub(super) const RECOVERY: u16 = 116;
 }
 
 impl ToKeeper {
@@ -204,6 +205,7 @@ impl ToServer {
                 out.bytes(head);
                 to_server::AUDIT_HEAD
             }
+            Self::Recovery => to_server::RECOVERY,
             Self::InventoryEnd => to_server::INVENTORY_END,
             Self::Done => to_server::DONE,
             Self::Spawned { process, enforced } => {
@@ -264,6 +266,7 @@ impl ToServer {
             to_server::AUDIT_HEAD => Self::AuditHead {
                 head: input.bytes()?,
             },
+            to_server::RECOVERY => Self::Recovery,
             to_server::INVENTORY_END => Self::InventoryEnd,
             to_server::DONE => Self::Done,
             to_server::SPAWNED => Self::Spawned {

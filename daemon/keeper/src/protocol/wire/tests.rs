@@ -162,6 +162,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             stdio: Stdio::Pipes,
         },
         ToServer::AuditHead { head: vec![7; 70] },
+        ToServer::Recovery,
         ToServer::InventoryEnd,
         ToServer::Done,
         ToServer::Spawned {

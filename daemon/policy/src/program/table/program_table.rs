@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::row::ProgramRow;
 use super::setting::{Setting, setting};
+use crate::daemon::Daemon;
 use crate::glob::{self, Case};
 
 /// The files of the table.
@@ -74,9 +75,13 @@ pub(crate) struct ProgramTable {
     files: FilePatterns,
 }
 
-/// The table in force: that of the configuration, or the built-in one.
+/// The table in force: that of the configuration, or the built-in one. The daemon that judges is known
+/// beside it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Programs(Option<Arc<ProgramTable>>);
+pub(crate) struct Programs {
+    table: Option<Arc<ProgramTable>>,
+    daemon: Arc<Daemon>,
+}
 
 impl Programs {
     /// The built-in rows with those of a configuration merged over them.
@@ -95,7 +100,22 @@ impl Programs {
                 None => table.push(name, row.clone()),
             }
         }
-        Self(Some(Arc::new(table)))
+        Self {
+            table: Some(Arc::new(table)),
+            ..Self::default()
+        }
+    }
+
+    /// These programs, beside another daemon.
+    #[must_use]
+    pub(crate) fn with_daemon(mut self, daemon: Arc<Daemon>) -> Self {
+        self.daemon = daemon;
+        self
+    }
+
+    /// The daemon that judges.
+    pub(crate) fn daemon(&self) -> &Arc<Daemon> {
+        &self.daemon
     }
 }
 
@@ -103,7 +123,7 @@ impl Deref for Programs {
     type Target = ProgramTable;
 
     fn deref(&self) -> &ProgramTable {
-        self.0
+        self.table
             .as_deref()
             .unwrap_or_else(|| ProgramTable::built_in())
     }
