@@ -65,11 +65,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
 ];
 
-/// The gate asks about termd's own files also where it is switched off. A rule has agreed to that.
 const SANDBOXED: &str = "kill_grace_ms = 300
-[[policy.rules]]
-effect = \"allow\"
-program = \"tee\"
 [policy.profiles.ws]
 sandbox = \"workspace\"
 [policy.fronts.mcp]

@@ -19,6 +19,17 @@ pub enum FileError {
     Busy { max: usize },
 }
 
+impl FileError {
+    /// The file is in a directory of termd's own.
+    pub fn excluded(path: String) -> Self {
+        let failure = FileFailure {
+            problem: FileProblem::Excluded,
+            errno: 0,
+        };
+        Self::Failed { path, failure }
+    }
+}
+
 /// What a sandbox says of a file that it protects.
 pub fn protected_by(profiles: &str) -> String {
     format!("the profile {profiles} protects it")

@@ -126,6 +126,7 @@ mod tests {
                 ("BASH_FUNC_ls%%", "() { :; }"),
                 ("WHERE", "/"),
                 ("OTHER", "1"),
+                ("TERMD_OTHER", "1"),
                 ("PATH", &path),
                 // These make no difference, or termd sets them itself.
                 ("PWD", "/a"),
@@ -133,7 +134,6 @@ mod tests {
                 ("TERM", "dumb"),
                 ("PAGER", "./x"),
                 ("TERMD_TERMINAL", "term_aaaaaaaaaaaa"),
-                ("TERMD_OTHER", "1"),
                 ("NOTIFY_SOCKET", "/x"),
             ])),
             ..CreateTerminal::default()
@@ -142,7 +142,14 @@ mod tests {
             let variables = Variables::of(&options, &owner(front));
             let judged = ["BASH_ENV", "BASH_FUNC_ls%%", "SET", "WHERE"];
             assert_eq!(names(&variables.judged), judged);
-            let all = ["BASH_ENV", "BASH_FUNC_ls%%", "OTHER", "SET", "WHERE"];
+            let all = [
+                "BASH_ENV",
+                "BASH_FUNC_ls%%",
+                "OTHER",
+                "SET",
+                "TERMD_OTHER",
+                "WHERE",
+            ];
             assert_eq!(names(&variables.all), all);
         }
         let persons = Variables::of(&options, &owner(Front::Cli));

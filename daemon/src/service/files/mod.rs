@@ -238,10 +238,19 @@ impl Files {
         let resolved = self.operator.run(resolve, &path, &lease, None).await;
         let real = resolved.as_ref().map_or(&path, |done| &done.path).clone();
         // No question is asked about what cannot be done.
-        if action == AuditAction::FileWrite && lease.protects(&real) {
+        let is_write = action == AuditAction::FileWrite;
+        let impossible = if is_write && lease.protects(&real) {
             let (path, profiles) = (lossy(&real), profile.names.join(", "));
-            let error = FileError::Protected { path, profiles }.into();
-            return Err(self.not_done(terminal, client, action, detail, error).await);
+            Some(FileError::Protected { path, profiles })
+        } else if is_write && self.operator.excludes_writing(&real) {
+            Some(FileError::excluded(lossy(&real)))
+        } else {
+            None
+        };
+        if let Some(error) = impossible {
+            return Err(self
+                .not_done(terminal, client, action, detail, error.into())
+                .await);
         }
         let line = file_use.line(&real);
         let judge = || self.gate.judge_creation(&client.command(&line, &cwd));

@@ -72,6 +72,11 @@ impl FileOperator {
         turn.map_err(|_| TerminalError::Stopping)
     }
 
+    /// Whether no client writes to this path, which has no links.
+    pub(super) fn excludes_writing(&self, path: &Path) -> bool {
+        self.own_directories.hold(path)
+    }
+
     /// Has something done with a file, under this confinement.
     pub(super) async fn run(
         &self,

@@ -27,6 +27,12 @@ impl OwnDirectories {
         }
     }
 
+    /// Whether a path, without links, leads to where no client writes.
+    pub(super) fn hold(&self, path: &Path) -> bool {
+        let mut all = [&self.state, &self.socket, &self.config].into_iter();
+        all.any(|own| path.starts_with(own))
+    }
+
     /// Those in which this is not done. The configuration is no secret.
     pub(super) fn excluded(&self, action: FileAction) -> Vec<Vec<u8>> {
         let config = match action {
