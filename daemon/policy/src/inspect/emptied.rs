@@ -1,5 +1,7 @@
 //! Files that a redirection empties: with nothing (`: > orders.csv`), or before they are read (`sort f > f`).
 
+use std::collections::HashSet;
+
 use tree_sitter::Node;
 
 use crate::danger::files::is_kept;
@@ -13,51 +15,77 @@ const PRINTERS: &str = "
     git docker kubectl npm cargo make sleep kill seq yes sponge
     ssh mosh adb vagrant podman nerdctl lxc gh curl wget http pip brew man helm aws gcloud az";
 
+/// Commands that print nothing, or a line feed.
+const NOTHING: [&str; 14] = [
+    "",
+    ":",
+    "true",
+    "cat /dev/null",
+    "echo",
+    "echo -n",
+    "printf ''",
+    "echo -n ''",
+    "printf \"\"",
+    "cat <<< ''",
+    "cat <<< \"\"",
+    "echo \"\"",
+    "echo ''",
+    "echo -n \"\"",
+];
+
 /// Programs that copy what they read to its end.
 const COPIERS: &str = "cat yes tr base64 base32 gzip xz zstd pv tee rev nl";
 
-/// Why a redirection loses what its file holds.
-pub(super) fn reason(
-    statement: Node<'_>,
-    redirect: Node<'_>,
-    source: Source<'_>,
-) -> Option<&'static str> {
-    let operator = source.operator(redirect);
-    let descriptor = redirect.child_by_field_name("descriptor");
-    let is_output = descriptor.is_none_or(|descriptor| source.of(descriptor) == "1");
-    if !matches!(operator, ">" | ">|" | "&>") || !is_output {
-        return None;
+/// What the redirections of a statement may lose.
+pub(super) struct Emptied<'a> {
+    source: Source<'a>,
+    /// The files that the statement's pipeline reads.
+    read: HashSet<&'a str>,
+    /// The files that the text appends to.
+    appended: HashSet<&'a str>,
+    is_endless: bool,
+    prints_nothing: bool,
+}
+
+impl<'a> Emptied<'a> {
+    pub(super) fn by(statement: Node<'_>, source: Source<'a>) -> Self {
+        let whole = whole(statement);
+        let body = statement.child_by_field_name("body");
+        let printed = body.map_or("", |body| source.of(body));
+        let appended = source.text.split(">>").skip(1);
+        let first = |rest: &'a str| name(rest.split_whitespace().next().unwrap_or(""));
+        Self {
+            source,
+            read: read_by(whole, source),
+            appended: appended.map(first).collect(),
+            is_endless: is_endless(whole, source),
+            prints_nothing: NOTHING.contains(&printed.trim()),
+        }
     }
-    let file = name(source.of(redirect.child_by_field_name("destination")?));
-    let is_memory = file.starts_with("/dev/shm/");
-    if (is_memory || !file.starts_with("/dev/")) && is_endless(whole(statement), source) {
-        return Some("it fills a disk with what does not end");
+
+    /// Why a redirection loses what its file holds.
+    pub(super) fn reason(&self, redirect: Node<'_>) -> Option<&'static str> {
+        let source = self.source;
+        let operator = source.operator(redirect);
+        let descriptor = redirect.child_by_field_name("descriptor");
+        let is_output = descriptor.is_none_or(|descriptor| source.of(descriptor) == "1");
+        if !matches!(operator, ">" | ">|" | "&>") || !is_output {
+            return None;
+        }
+        let file = name(source.of(redirect.child_by_field_name("destination")?));
+        let is_memory = file.starts_with("/dev/shm/");
+        if (is_memory || !file.starts_with("/dev/")) && self.is_endless {
+            return Some("it fills a disk with what does not end");
+        }
+        if file.starts_with("/dev/") || file.is_empty() {
+            return None;
+        }
+        if self.prints_nothing && is_kept(file) && !self.appended.contains(file) {
+            return Some("it empties a file of data");
+        }
+        let is_read = self.read.contains(file);
+        is_read.then_some("it empties a file before it is read")
     }
-    if file.starts_with("/dev/") || file.is_empty() {
-        return None;
-    }
-    let body = statement.child_by_field_name("body");
-    let printed = body.map_or("", |body| source.of(body));
-    let is_nothing = matches!(
-        printed.trim(),
-        "" | ":"
-            | "true"
-            | "cat /dev/null"
-            | "echo"
-            | "echo -n"
-            | "printf ''"
-            | "echo -n ''"
-            | "printf \"\""
-            | "cat <<< ''"
-            | "cat <<< \"\""
-            | "echo \"\""
-            | "echo ''"
-            | "echo -n \"\""
-    );
-    if is_nothing && is_kept(file) && !appends_to(source, file) {
-        return Some("it empties a file of data");
-    }
-    reads(whole(statement), file, source).then_some("it empties a file before it is read")
 }
 
 /// The pipeline that a statement is the last stage of, or the statement.
@@ -99,14 +127,15 @@ pub(super) fn reason_of_pipeline(pipeline: Node<'_>, source: Source<'_>) -> Opti
         !appends
             && files.any(|file| {
                 let mut before = before.iter();
-                before.any(|stage| reads(*stage, name(file), source))
+                before.any(|stage| read_by(*stage, source).contains(name(file)))
             })
     });
     loses.then_some("it empties a file before it is read")
 }
 
-/// Whether a command below a node reads a file.
-fn reads(node: Node<'_>, file: &str, source: Source<'_>) -> bool {
+/// The files that commands below a node read.
+fn read_by<'a>(node: Node<'_>, source: Source<'a>) -> HashSet<&'a str> {
+    let mut files = HashSet::new();
     let mut rest = vec![node];
     while let Some(node) = rest.pop() {
         match node.kind() {
@@ -114,33 +143,27 @@ fn reads(node: Node<'_>, file: &str, source: Source<'_>) -> bool {
             "command_substitution" | "process_substitution" | "heredoc_redirect" => continue,
             "file_redirect" => {
                 let destination = node.child_by_field_name("destination");
-                let is_file = |place| name(source.of(place)) == file;
-                if source.operator(node) == "<" && destination.is_some_and(is_file) {
-                    return true;
-                }
+                let read = destination.filter(|_| source.operator(node) == "<");
+                files.extend(read.map(|place| name(source.of(place))));
                 continue;
             }
-            "command" if has_operand(node, file, source) => return true,
+            "command" => add_operands(node, source, &mut files),
             _ => {}
         }
         let mut cursor = node.walk();
         rest.extend(node.named_children(&mut cursor));
     }
-    false
+    files
 }
 
-fn has_operand(command: Node<'_>, file: &str, source: Source<'_>) -> bool {
+fn add_operands<'a>(command: Node<'_>, source: Source<'a>, files: &mut HashSet<&'a str>) {
     let program = command.child_by_field_name("name");
     let program = program.map_or("", |name| base_name(source.of(name)));
-    let mut cursor = command.walk();
-    let mut operands = command.children_by_field_name("argument", &mut cursor);
-    !is_listed(program, PRINTERS) && operands.any(|word| name(source.of(word)) == file)
-}
-
-/// Whether the text appends to a file that it has emptied: it makes the file.
-fn appends_to(source: Source<'_>, file: &str) -> bool {
-    let mut behind = source.text.split(">>").skip(1);
-    behind.any(|rest| name(rest.split_whitespace().next().unwrap_or("")).starts_with(file))
+    if !is_listed(program, PRINTERS) {
+        let mut cursor = command.walk();
+        let operands = command.children_by_field_name("argument", &mut cursor);
+        files.extend(operands.map(|word| name(source.of(word))));
+    }
 }
 
 /// A file as it is written, without its quotes.

@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use super::assignment::{assign, blur_assigned, is_special, run_builtin};
 use super::command_sink::CommandSink;
-use super::emptied;
+use super::emptied::{self, Emptied};
 use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
@@ -407,12 +407,13 @@ impl TreeWalk<'_> {
                 printed => printed,
             }
         });
+        let emptied = Emptied::by(node, self.source);
         for child in named_children(node) {
             match child.kind() {
                 "file_redirect" => {
                     self.file_redirect(child);
                     self.note_fetched(node, child);
-                    if let Some(reason) = emptied::reason(node, child, self.source) {
+                    if let Some(reason) = emptied.reason(child) {
                         self.note_danger(reason, child);
                     }
                     self.written(child, &printed, depth);
