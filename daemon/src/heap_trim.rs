@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-/// From the first freed object to the trim. Whoever ends many at once causes one trim, and a daemon
-/// whose terminals come and go spends some milliseconds in each such period.
+/// From the first freed object to the trim. Many ends at once cause one trim, and a daemon whose
+/// terminals come and go spends some milliseconds in each such period.
 const DELAY: Duration = Duration::from_secs(10);
 
 /// Asks for trims. Cheap to clone.

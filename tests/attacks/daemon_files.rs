@@ -22,7 +22,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
 
 const ALLOWED: &str = "[[policy.rules]]\neffect = \"allow\"\nprogram = \"rm\"\n";
 
-/// A file of termd's configuration directory, whoever writes it.
+/// Writes a file of termd's configuration directory, as any process of the user could.
 fn write_own(daemon: &TestDaemon, name: &str, text: &str) {
     fs::write(daemon.path("config/termd").join(name), text).unwrap();
 }

@@ -194,7 +194,7 @@ fn start(mcp: &mut McpClient, directory: &Path) -> String {
     started["sessionId"].as_str().unwrap().to_owned()
 }
 
-/// Nobody is asked about what the sandbox prevents in any case.
+/// What the sandbox prevents in any case is no question.
 fn a_protected_file_is_refused_unasked() {
     let mut scene = Scene::new(SANDBOXED, &[]);
     for path in [".git/config", ".git/hooks/pre-commit"] {

@@ -19,7 +19,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
 const FORBIDDEN: &str =
     "kill_grace_ms = 300\n[[policy.rules]]\neffect = \"deny\"\nprogram = \"frob\"\n";
 
-/// Each of these ran a program that a rule forbids, and nobody was asked.
+/// Each of these ran a program that a rule forbids, and no person was asked.
 fn no_spelling_of_a_forbidden_program_runs_unasked() {
     let lines = [
         "BIN/[f]rob",

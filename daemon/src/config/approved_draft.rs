@@ -43,7 +43,7 @@ pub struct Draft {
 
 impl Draft {
     /// Writes the text in force and another rule: `rule` as TOML, with a line for each of `remarks` above
-    /// it. Refuses where the text in its place is another one: nobody has agreed to that.
+    /// it. Refuses where the text in its place is another one: no person has agreed to that.
     pub fn prepare(
         file: &Path,
         state_dir: &Path,

@@ -393,7 +393,7 @@ pub enum ToServer {
         /// Number and hash, as that server wrote them.
         head: Vec<u8>,
     },
-    /// The server before ended unasked, and nobody has asked for a reload since. Sent before the end of
+    /// The server before ended unasked, and no reload was requested since. Sent before the end of
     /// the inventory. An older keeper never sends it.
     Recovery,
     /// The inventory is complete.

@@ -17,28 +17,22 @@ use super::finding::{Finding, InspectedCommand};
 use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::harmless_code::runs_harmless_code;
 use super::inspection::{Inspection, SearchPath};
+use super::program_word::{is_descriptor_variable, known_program, unknown_name_end};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
-use crate::danger::writes::{self, Files};
+use crate::danger::writes::Files;
 use crate::danger::{self, Danger, code, exfiltration, sql};
-use crate::program::input::{module_of_code, runs_stdin, takes_script};
-use crate::program::kind::{ProgramKind, SqlClient, base_name, is_shell, program_kind};
-use crate::program::output::{fetches, prints_environment};
+use crate::program::kind::{ProgramKind, SqlClient, base_name, program_kind};
+use crate::program::output::fetches;
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::{Batches, InnerCommand};
-use crate::shell::choices::Choices;
-use crate::shell::expansion::Scope;
-use crate::shell::printed::{is_descriptor, is_stdin, printed};
 use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
-use crate::shell::state::ShellState;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
-const FETCHED: &str = "it runs what is fetched or decoded, unseen";
-const COMPUTED: &str = "it runs what another command prints";
-
-const MAKEFILE: &str = "it runs the makefile that it reads";
+pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
+pub(super) const COMPUTED: &str = "it runs what another command prints";
 
 /// Calls of functions that are read for one text.
 const MAX_CALLS: usize = 64;
@@ -541,7 +535,7 @@ impl Inspector {
     }
 
     /// Adds a script as the program that it is, for rules.
-    fn script_file(&mut self, words: &[Word]) {
+    pub(super) fn script_file(&mut self, words: &[Word]) {
         let Some(file) = words.first() else {
             return;
         };
@@ -643,133 +637,6 @@ impl Inspector {
             InnerCommand::OwnPath => self.inspection.search_path = SearchPath::Own,
         }
     }
-
-    /// Notes a script that another command prints: `bash -c "$(curl …)"`, `eval "$(ssh-agent)"`.
-    fn computed_script(&mut self, raw: &str, span: Span) {
-        if fetches(raw) {
-            self.inspection
-                .note_unread(Verdict::Dangerous, FETCHED, span);
-        } else if !prints_environment(raw) {
-            self.inspection.note(Verdict::Unknown, COMPUTED, span);
-        }
-    }
-
-    /// Inspects what a program runs of its standard input, and of other descriptors that it is given.
-    fn input(&mut self, program: &str, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
-        let programs = self.inspection.programs.clone();
-        let (run, unclear) = descriptors(&programs, program, args);
-        if unclear {
-            self.inspection.note_possible(span);
-        }
-        for word in run {
-            let text = self.held_by(word, stdin);
-            self.run_text(program, &text, &word.raw, span, depth);
-        }
-        if let (true, Stdin::File(path)) = (is_sender(program), stdin) {
-            let files = Files::new(programs.files(), &self.inspection.state.place);
-            if let Some(reason) = writes::upload(files, path) {
-                self.inspection.note(Verdict::Dangerous, reason, span);
-            }
-        }
-        // Services of stores are spoken to in lines.
-        if let (true, Stdin::Literal(text)) = (is_line_client(program), stdin)
-            && let Some(reason) = sql::danger(SqlClient::Redis, text)
-        {
-            self.inspection.note(Verdict::Dangerous, reason, span);
-        }
-        if runs_stdin(program, args) {
-            if let Stdin::File(path) = stdin {
-                self.run_file(program, path, args, span);
-            }
-            self.run_text(program, stdin, "", span, depth);
-        }
-    }
-
-    /// Inspects a file that a program runs as its standard input: `sh < FILE`.
-    fn run_file(&mut self, program: &str, path: &str, args: &[Word], span: Span) {
-        if self.inspection.fetched.has(path) {
-            self.inspection
-                .note_unread(Verdict::Dangerous, FETCHED, span);
-        }
-        match program_kind(program) {
-            ProgramKind::Shell => self.script_file(&[Word::literal(path, span)]),
-            ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
-                let reason = "it runs statements that their name says to destroy";
-                self.inspection.note(Verdict::Dangerous, reason, span);
-            }
-            _ => {}
-        }
-    }
-
-    /// What the descriptor holds that a word names.
-    fn held_by(&mut self, word: &Word, stdin: &Stdin) -> Stdin {
-        if let Some((_, inner)) = word.raw.split_once("<(") {
-            let inner = inner.rsplit_once(')').map_or(inner, |(inner, _)| inner);
-            let scope = Scope::of(&self.inspection.state);
-            let text = printed(inner, scope, &mut Choices::none());
-            let is_fetched = fetches(inner);
-            return match text.map(|text| Stdin::of_text(text, is_fetched)) {
-                Some(text) => text,
-                None if is_fetched => Stdin::Fetched,
-                None => Stdin::Computed,
-            };
-        }
-        match stdin {
-            Stdin::Given | Stdin::File(_) if is_descriptor(&word.text) && !is_stdin(&word.text) => {
-                Stdin::Computed
-            }
-            stdin => stdin.clone(),
-        }
-    }
-
-    /// Inspects a text that a program runs. `raw` is the substitution that it comes from.
-    fn run_text(&mut self, program: &str, text: &Stdin, raw: &str, span: Span, depth: usize) {
-        let kind = match program {
-            "at" | "batch" | "source" | "." => ProgramKind::Shell,
-            _ => program_kind(program),
-        };
-        let is_make = matches!(program, "make" | "gmake");
-        match (kind, text) {
-            (_, Stdin::Given | Stdin::File(_))
-            | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
-            (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
-            (_, Stdin::Literal(_)) if is_make => {
-                self.inspection.note(Verdict::Unknown, MAKEFILE, span);
-            }
-            (ProgramKind::Shell, Stdin::Literal(text)) => {
-                self.foreign(program, text, span);
-                let is_same_shell = matches!(program, "source" | ".");
-                let outer = (!is_same_shell).then(|| self.inspection.state.clone());
-                if let Some(outer) = &outer {
-                    self.inspection.state = outer.of_child();
-                }
-                self.script(text, Nesting::Within(span), depth);
-                if let Some(outer) = outer {
-                    self.inspection.state = outer;
-                }
-            }
-            (ProgramKind::Sql(client), Stdin::Literal(text)) => {
-                self.sql(client, text, Nesting::Within(span), span, depth);
-            }
-            (_, Stdin::Literal(text)) if matches!(program, "sed" | "gsed") => {
-                for inner in wrapper::sed_script(0, text) {
-                    self.inner(program, inner, &[], &Stdin::Given, span, depth);
-                }
-            }
-            (_, Stdin::Literal(text)) => {
-                let _unread = self.code(program, text, span);
-            }
-            (_, Stdin::Fetched) => {
-                self.inspection
-                    .note_unread(Verdict::Dangerous, FETCHED, span);
-            }
-            (ProgramKind::Text | ProgramKind::Other, Stdin::Computed) if !is_make => {
-                self.inspection.note_possible(span);
-            }
-            (_, Stdin::Computed) if prints_environment(raw) => {}
-            (_, Stdin::Computed) => self.inspection.note(Verdict::Unknown, COMPUTED, span),
-        }
-    }
 }
 
 /// Why a command is not harmless that nothing is known against.
@@ -781,69 +648,6 @@ fn unlisted_reason(programs: &ProgramTable, program: &str, args: &[Word]) -> Str
         ),
         None => format!("nothing is known of `{program}`"),
     }
-}
-
-/// Whether a program sends what it reads to an address, whatever its options are.
-fn is_sender(program: &str) -> bool {
-    is_line_client(program)
-        || matches!(
-            program,
-            "mail" | "mailx" | "mutt" | "neomutt" | "sendmail" | "msmtp" | "s-nail" | "pastebinit"
-        )
-}
-
-/// Whether a program sends lines to a service as they are.
-fn is_line_client(program: &str) -> bool {
-    matches!(program, "nc" | "ncat" | "netcat" | "telnet" | "socat")
-}
-
-/// The words that name a descriptor which a program runs, and whether other such words may.
-fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
-    let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
-    let files = danger::run_files(table, program, args);
-    let runs_code = program_kind(program) == ProgramKind::Code
-        || matches!(program, "sed" | "gsed")
-        || program.ends_with("awk");
-    let names_stdin = runs_code && files.iter().any(|file| file == "-");
-    let is_stdin_file = |word: &&Word| names_stdin && word.text.ends_with('-') && word.text != "--";
-    let is_given = |word: &&Word| is_descriptor(word) || is_stdin_file(word);
-    let given: Vec<&Word> = args.iter().filter(is_given).collect();
-    let reads_script =
-        is_shell(program) || takes_script(program) || matches!(program, "source" | ".");
-    if reads_script {
-        // Further operands are data of the script.
-        let mut operands = args.iter().filter(|word| !word.text.starts_with('-'));
-        let script = match module_of_code(program, args) {
-            Some(_) => operands.find(is_descriptor),
-            None => operands.next().filter(is_descriptor),
-        };
-        return (script.into_iter().collect(), false);
-    }
-    if given.is_empty() {
-        return (given, false);
-    }
-    let (mut run, mut other) = (Vec::new(), Vec::new());
-    let is_sql = matches!(program_kind(program), ProgramKind::Sql(_));
-    for word in given {
-        let is_run = files.iter().any(|file| word.text.ends_with(file.as_str()));
-        if is_sql || (is_run && program_kind(program) != ProgramKind::Shell) {
-            run.push(word);
-        } else {
-            other.push(word);
-        }
-    }
-    (run, !other.is_empty() && table.runs_others(program))
-}
-
-/// Whether a word names a descriptor: `/dev/stdin`, `--file=/dev/fd/3`.
-fn names_descriptor(text: &str) -> bool {
-    let places = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"];
-    places.iter().any(|place| text.contains(place))
-}
-
-/// Whether a client of a database works on a file of its own.
-fn is_local_database(program: &str) -> bool {
-    matches!(program, "sqlite3" | "sqlite" | "litecli" | "duckdb" | "bq")
 }
 
 /// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.
@@ -896,58 +700,4 @@ fn fed(
         ..word
     });
     vec![replaced.collect()]
-}
-
-/// Whether a word is a variable that holds a descriptor (bash(1), REDIRECTION): `exec {NAME[1]}>&-`.
-fn is_descriptor_variable(word: &Word) -> bool {
-    let inner = word.raw.strip_prefix('{');
-    let inner = inner.and_then(|raw| raw.strip_suffix('}'));
-    inner.is_some_and(|raw| raw.ends_with(']') && !raw.contains([',', '.']))
-}
-
-/// Whether the name of a word's program is only known once it runs, or is a pattern that the shell
-/// replaces.
-fn is_computed(word: &Word) -> bool {
-    let name = base_name(word.possible());
-    // What xargs(1), fd(1) and parallel(1) put in.
-    name.contains(UNKNOWN) || name.contains("{}")
-}
-
-/// The end of a program's name that is not known, or not for certain. `None`: it is known.
-fn unknown_name_end(word: &Word) -> Option<String> {
-    let name = base_name(word.possible());
-    if word.splits {
-        // The known part may become a word of its own.
-        return Some(String::new());
-    }
-    if name.contains("{}") {
-        return Some(String::new());
-    }
-    let (_, end) = name.rsplit_once(UNKNOWN)?;
-    Some(end.to_owned())
-}
-
-/// The program that a word names, if that is known. The last part of its path is enough.
-fn known_program(word: &Word, state: &ShellState) -> Option<String> {
-    if !is_computed(word) {
-        // zsh(1), "= expansion".
-        let name = base_name(&word.text);
-        return Some(name.strip_prefix('=').unwrap_or(name).to_owned());
-    }
-    if word.text.chars().count() > 1 {
-        return None;
-    }
-    // Variables that by custom hold a program, as a program of the same kind.
-    let variable = word.raw.trim_matches(['"', '{', '}', '$']);
-    if state.contents(variable).is_some() {
-        return None;
-    }
-    let known = match variable {
-        "SHELL" | "BASH" => "sh",
-        "EDITOR" | "VISUAL" | "PAGER" | "BROWSER" | "CC" | "CXX" | "LD" | "AR" | "MAKE"
-        | "CARGO" | "RUSTC" | "GIT" | "NODE" | "NPM" | "GO" | "JAVA" => "true",
-        "PYTHON" | "PYTHON3" => "python3",
-        _ => return None,
-    };
-    Some(known.to_owned())
 }

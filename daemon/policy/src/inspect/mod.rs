@@ -16,6 +16,8 @@ pub(crate) mod gate;
 mod harmless_code;
 pub(crate) mod inspection;
 mod inspector;
+mod program_input;
+mod program_word;
 mod redirect;
 pub(crate) mod script;
 mod stdin;

@@ -100,13 +100,7 @@ pub(super) fn inspect_script(
                     end: range.end,
                 });
                 let state = sink.inspection().state.clone();
-                inspect_script(
-                    sink,
-                    &inner,
-                    Nesting::Within(span),
-                    &Stdin::Given,
-                    depth + 1,
-                );
+                inspect_substitution(sink, &inner, span, depth);
                 sink.inspection().state = state;
             }
             TreeWalk { sink, source }.statement(tree.root_node(), stdin, depth);
@@ -169,8 +163,7 @@ pub(super) fn inspect_without_grammar(
             sink.inspection().is_unlikely = was_unlikely;
         }
         for (inner, span) in &command.substitutions {
-            let span = nesting.span(*span);
-            inspect_script(sink, inner, Nesting::Within(span), &Stdin::Given, depth + 1);
+            inspect_substitution(sink, inner, nesting.span(*span), depth);
         }
         // `-d` decodes.
         let mut raws = command.words.iter().map(|(raw, _)| raw);
@@ -185,12 +178,11 @@ pub(super) fn inspect_subscript(sink: &mut dyn CommandSink, text: &str, span: Sp
         return;
     };
     for inner in fallback::substituted(behind.trim_matches('\'')) {
-        inspect_script(
-            sink,
-            &inner,
-            Nesting::Within(span),
-            &Stdin::Given,
-            depth + 1,
-        );
+        inspect_substitution(sink, &inner, span, depth);
     }
+}
+
+fn inspect_substitution(sink: &mut dyn CommandSink, text: &str, span: Span, depth: usize) {
+    let nesting = Nesting::Within(span);
+    inspect_script(sink, text, nesting, &Stdin::Given, depth + 1);
 }

@@ -37,7 +37,7 @@ fn all_are_stopped(program: Option<&str>, lines: &[&str]) {
     );
 }
 
-/// Asserts that nobody is asked about any line.
+/// Asserts that no line is a question.
 fn none_is_asked_about(program: Option<&str>, lines: &[&str]) {
     let policy = forbids_frob();
     let mut wrong = Vec::new();

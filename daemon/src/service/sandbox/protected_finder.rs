@@ -58,7 +58,7 @@ pub(super) fn found_in_writable(
     Ok(found)
 }
 
-/// What a command could make a repository of at the top of a writable place. The git of whoever works
+/// What a command could make a repository of at the top of a writable place. A git that runs
 /// there would obey it.
 fn repository_at(top: &Path) -> Vec<(PathBuf, MissingPath)> {
     let created = |name| (top.join(name), MissingPath::CreateDirectory);

@@ -14,7 +14,7 @@ use tokio_util::sync::PollSemaphore;
 /// What a terminal may print in a window without a turn: more than a person reads, and some screens.
 const FREE_BYTES: u64 = 64 << 10;
 const WINDOW: Duration = Duration::from_millis(100);
-/// How long a turn lasts: long beside the change of processes, short for whoever watches a flood.
+/// How long a turn lasts: long beside the change of processes, short for a person who watches a flood.
 const TURN: Duration = Duration::from_millis(20);
 
 /// The turns of one daemon's terminals.
