@@ -29,12 +29,19 @@ mod terminals;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 pub use self::error::{KeeperStartError, PathProblem};
 use self::keeper::Keeper;
 pub use self::launch::run_launcher_if_requested;
 pub use self::options::{Detach, KeeperOptions};
 pub use self::server::{InheritedFds, inherited_fds};
+
+/// How long a start in the background waits for another daemon that has the locks and does not
+/// listen, because it is starting or ending. Below the 30 s that termctl gives a start.
+const OTHER_DAEMON_DEADLINE: Duration = Duration::from_secs(20);
+/// The pause before the next attempt.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Runs the keeper until the daemon is stopped. Must be called before any thread is started.
 ///
@@ -51,17 +58,23 @@ pub fn run(options: KeeperOptions) -> Result<ExitCode, KeeperStartError> {
 }
 
 fn run_detached(options: KeeperOptions, mut reporter: detach::Reporter) -> ExitCode {
-    match Keeper::new(options) {
-        Ok(keeper) => keeper.run(reporter),
-        Err(KeeperStartError::AlreadyRunning { .. }) => {
-            reporter.ready();
-            ExitCode::SUCCESS
+    let give_up_at = Instant::now() + OTHER_DAEMON_DEADLINE;
+    let error = loop {
+        match Keeper::new(options.clone()) {
+            Ok(keeper) => return keeper.run(reporter),
+            Err(KeeperStartError::AlreadyRunning { socket, .. }) if listener::accepts(&socket) => {
+                reporter.ready();
+                return ExitCode::SUCCESS;
+            }
+            // It is starting or ending.
+            Err(KeeperStartError::AlreadyRunning { .. }) if Instant::now() < give_up_at => {
+                std::thread::sleep(RETRY_PAUSE);
+            }
+            Err(error) => break error,
         }
-        Err(error) => {
-            reporter.failed(1, &error.to_string());
-            ExitCode::FAILURE
-        }
-    }
+    };
+    reporter.failed(1, &error.to_string());
+    ExitCode::FAILURE
 }
 
 /// The log is in the state directory, which on a fresh machine is not there yet.

@@ -112,6 +112,16 @@ impl AsFd for Listener {
     }
 }
 
+/// Whether somebody listens at this socket. A full queue (EAGAIN; unix(7)) has somebody behind it.
+pub(crate) fn accepts(path: &Path) -> bool {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let connected = SocketAddrUnix::new(path).and_then(|address| {
+        let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        rustix::net::connect(&fd, &address)
+    });
+    matches!(connected, Ok(()) | Err(rustix::io::Errno::AGAIN))
+}
+
 /// Checks the socket's path and makes its directory.
 pub(crate) fn prepare_directory(socket: &Path) -> Result<(), KeeperStartError> {
     let length = socket.as_os_str().as_bytes().len();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the keeper is started with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KeeperOptions {
     /// The path of the socket; absolute. termd owns its directory alone.
     pub socket_path: PathBuf,
@@ -28,7 +28,7 @@ pub enum Detach {
     /// In this process.
     Foreground,
     /// In a child with a session of its own. This process waits until the daemon serves, or prints
-    /// why it does not. A daemon that is running already counts as serving.
+    /// why it does not. A daemon that is running already counts as serving once it listens.
     Background {
         /// The file that standard error is appended to, created with mode 0600; `/dev/null`
         /// without one.

@@ -2,8 +2,11 @@
 //! outlives the command.
 
 use std::io::Read;
+use std::mem::MaybeUninit;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::process::Signal;
 use serde_json::Value;
 use termd_test_support::{DEADLINE, Deadline, Home, Process, RawClient, wait_readable};
@@ -79,6 +82,38 @@ fn many_at_once_start_one() {
             output.err
         );
     }
+    stop(&home);
+}
+
+/// A daemon that is starting or ending has the lock and no socket. Whoever starts one meanwhile waits
+/// for the other.
+#[test]
+fn a_start_waits_for_a_daemon_that_does_not_listen_yet() {
+    let home = Home::create();
+    let socket = home.socket();
+    let directory = socket.parent().unwrap();
+    std::fs::create_dir_all(directory).unwrap();
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let lock = std::fs::File::create(directory.join("termd.sock.lock")).unwrap();
+    lock.lock().unwrap();
+    let opens = inotify::init(CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&opens, directory.join("termd.sock.lock"), WatchFlags::OPEN).unwrap();
+    let child = spawn(&home, &["run", "--", "echo", "served"]);
+    // A second look at the lock tells that the first one did not end the start.
+    let mut buffer = [MaybeUninit::uninit(); 512];
+    let mut events = inotify::Reader::new(&opens, &mut buffer);
+    for _ in 0..2 {
+        assert!(wait_readable(&opens, Deadline::after(DEADLINE)));
+        events.next().unwrap();
+    }
+    drop(lock);
+    let output = TermctlOutput::wait(child);
+    assert_eq!(
+        (output.code, output.out.as_str()),
+        (Some(0), "served\n"),
+        "{}",
+        output.err
+    );
     stop(&home);
 }
 
