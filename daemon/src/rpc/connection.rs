@@ -28,7 +28,7 @@ use super::dispatch::Dispatcher;
 use super::error::RpcError;
 use super::framing::{Frame, LineBuffer};
 use super::limits::{
-    EVENT_CHANNEL_MESSAGES, LINES_A_TURN, MAX_LINE_BYTES, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
+    EVENT_CHANNEL_MESSAGES, MAX_LINE_BYTES, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
 
 /// After a request, how long to look for the next one before falling asleep: a client that asks again at
@@ -95,14 +95,14 @@ pub(super) async fn serve_connection(
         held_event: None,
         phase: Phase::Serving,
         linger_until: None,
-        lines_taken: 0,
+        has_read_lines: false,
         shutdown,
     };
     loop {
         if let Err(end) = connection.step().await {
             return end;
         }
-        if std::mem::take(&mut connection.lines_taken) > LINES_A_TURN {
+        if std::mem::take(&mut connection.has_read_lines) {
             // Everybody else comes first: tokio itself would let 128 reads pass.
             yield_now().await;
         }
@@ -120,8 +120,8 @@ struct Connection {
     phase: Phase,
     /// Set after a read: until then the next request is looked for without falling asleep.
     linger_until: Option<Instant>,
-    /// By this turn.
-    lines_taken: usize,
+    /// In the step that has just ended.
+    has_read_lines: bool,
     shutdown: CancellationToken,
 }
 
@@ -259,7 +259,7 @@ impl Connection {
         };
         self.linger_until = Some(Instant::now() + LINGER);
         while let Some(frame) = self.input.next_frame() {
-            self.lines_taken += 1;
+            self.has_read_lines = true;
             match frame {
                 Frame::Line(line) => self.queue.line(line, &self.stream)?,
                 Frame::TooLong => {

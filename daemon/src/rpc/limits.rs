@@ -59,10 +59,6 @@ pub const EVENT_CHANNEL_MESSAGES: usize = 64;
 /// Connections at once; each costs a descriptor and up to the queues above.
 pub const MAX_CONNECTIONS: usize = 1024;
 
-/// Requests of one read after which a connection lets the others have their turn. Who asks one thing
-/// after the other never comes to it; who pipelines thousands does with every read.
-pub const LINES_A_TURN: usize = 16;
-
 /// Connections of one process. Fronts keep one, and one more for every 200 waits; a quarter of all is
 /// what three processes that leak them cannot fill.
 pub const MAX_CONNECTIONS_OF_PEER: usize = MAX_CONNECTIONS / 4;
