@@ -159,7 +159,7 @@ impl Catalog {
                     .as_ref()
                     .is_none_or(|after| sort_key(terminal) > *after)
         });
-        listed.sort_by_cached_key(|terminal| sort_key(terminal));
+        listed.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let limit = limit as usize;
         let next_cursor = (listed.len() > limit)
             .then(|| listed.get(limit - 1))
@@ -233,14 +233,13 @@ fn id_prefix(text: &str) -> Option<String> {
     fits.then(|| format!("term_{random}"))
 }
 
-fn sort_key(terminal: &Terminal) -> (i64, String) {
-    let id = terminal.id().as_str().to_owned();
-    (terminal.record.created_at_ms, id)
+fn sort_key(terminal: &Terminal) -> (i64, &str) {
+    (terminal.record.created_at_ms, terminal.id().as_str())
 }
 
-fn parse_cursor(cursor: &str) -> Result<(i64, String), TerminalError> {
+fn parse_cursor(cursor: &str) -> Result<(i64, &str), TerminalError> {
     cursor
         .split_once(':')
-        .and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())))
+        .and_then(|(at, id)| Some((at.parse().ok()?, id)))
         .ok_or(TerminalError::Store(StoreError::BadCursor))
 }
