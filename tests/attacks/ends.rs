@@ -1,9 +1,14 @@
 //! Everything that a command started ends with it, whatever it dropped of what tells whose it is.
 
 use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
-use termd_test_support::{Home, TestDaemon, sh, skip, wait_until};
+use termd_test_support::{
+    DEADLINE, Deadline, Home, TestDaemon, sh, skip, wait_readable, wait_until,
+};
 
 use crate::Attack;
 
@@ -17,6 +22,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "what_belongs_to_no_terminal_is_listed_and_ends_with_the_daemon",
         belonging_to_no_terminal,
     ),
+    ("what_forks_without_end_ends_with_its_terminal", forking),
 ];
 
 /// How a terminal ends.
@@ -145,6 +151,51 @@ fn leaving_a_sandboxed_terminal() {
 fn leaving_a_terminal() {
     everything_ends("", "");
     everything_ends("", "</dev/null >/dev/null");
+}
+
+/// Chains of processes: each leaves its session, starts the next one after two milliseconds and exits.
+/// One look at all processes finds few of them.
+fn forking() {
+    let Some(daemon) = daemon("") else { return };
+    let fifo = Path::new(&work(&daemon)).join("fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    // Four of them, by two forks.
+    let chains = "import os, time, signal
+for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)
+os.fork(); os.fork()
+while True:
+  time.sleep(0.002)
+  os.write(9, b'.')
+  if os.fork(): os._exit(0)
+  os.setsid()";
+    let script = "exec 9>fifo </dev/null >/dev/null 2>&1; python3 -c \"$0\" & exec sleep 1000";
+    for method in ["session.kill", "session.close"]
+        .into_iter()
+        .cycle()
+        .take(6)
+    {
+        let mut client = daemon.client();
+        let id = client.create_terminal(&json!({
+            "command": "/bin/sh",
+            "args": ["-c", script, chains],
+            "cwd": work(&daemon),
+            "confirmed": true,
+        }));
+        let mut links = fs::File::open(&fifo).unwrap();
+        links.read_exact(&mut [0; 40]).unwrap();
+        let params = json!({ "id": id, "confirmed": true });
+        client.request(method, &params).unwrap();
+        // A FIFO is at its end when nobody has it open for writing.
+        let deadline = Deadline::after(DEADLINE);
+        while wait_readable(&links, deadline) && links.read(&mut [0; 4096]).unwrap() > 0 {}
+        assert!(!deadline.passed(), "{method}: processes are left");
+    }
 }
 
 fn belonging_to_no_terminal() {

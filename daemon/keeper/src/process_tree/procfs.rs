@@ -126,6 +126,21 @@ pub(crate) fn read_process(pid: i32) -> Option<Process> {
     parse_stat(pid, &read_stat(pid)?)
 }
 
+/// Looks again at a process of which nothing more was found: it may have ended before its environment
+/// was read. One that is gone counts as a child of the keeper.
+pub(crate) fn renew(process: &mut Process, keeper: i32) {
+    match read_process(process.id.pid) {
+        Some(now) if now.id == process.id => {
+            process.parent = now.parent;
+            process.ended = now.ended;
+        }
+        _ => {
+            process.parent = keeper;
+            process.ended = true;
+        }
+    }
+}
+
 /// When a process started, in clock ticks since boot.
 pub(crate) fn start_time(pid: i32) -> Option<u64> {
     read_process(pid).map(|process| process.id.start_time)

@@ -88,6 +88,10 @@ impl<'a> Scan<'a> {
         if find_by_stdio(&mut processes, &owners, trees) {
             owners = membership::owners(&processes, &identities);
         }
+        for (process, _) in (processes.iter_mut().zip(&owners)).filter(|(_, owner)| owner.is_none())
+        {
+            procfs::renew(process, keeper);
+        }
         Self {
             trees,
             processes,
