@@ -73,6 +73,8 @@ pub enum ErrorKind {
     Unconfinable,
     /// The terminal has exited: nothing can be sent to it.
     TerminalExited,
+    /// Processes of the terminal outlived SIGKILL; `data.left` counts them.
+    ProcessesLeft,
     /// More input is queued than the terminal takes; `data.limit` in bytes.
     InputQueueFull,
     /// The terminal has no input: its command runs on pipes.

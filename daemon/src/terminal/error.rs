@@ -211,6 +211,12 @@ pub enum TerminalError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
+    /// So many processes outlived SIGKILL.
+    #[error(
+        "{0} processes of this terminal could not be ended: stuck in the kernel or another user's \
+         (termctl status lists what is left); end it again"
+    )]
+    ProcessesLeft(u32),
     #[error(transparent)]
     Keeper(KeeperError),
     /// A system call on the terminal itself failed.
@@ -301,6 +307,7 @@ impl From<KeeperError> for TerminalError {
     fn from(error: KeeperError) -> Self {
         match error {
             KeeperError::Stopping | KeeperError::Gone => Self::Stopping,
+            KeeperError::Survivors(left) => Self::ProcessesLeft(left),
             other => Self::Keeper(other),
         }
     }

@@ -103,6 +103,9 @@ impl From<TerminalError> for RpcError {
             }
             TerminalError::Store(error) => error.into(),
             TerminalError::Transcript(cause) => Self::internal(&cause),
+            TerminalError::ProcessesLeft(left) => {
+                of(code::WRONG_STATE, ErrorKind::ProcessesLeft).with("left", left)
+            }
             TerminalError::Keeper(cause) => Self::internal(&cause),
             TerminalError::Io(cause) => Self::internal(&cause),
             TerminalError::Stopping => of(code::UNAVAILABLE, ErrorKind::Unavailable),
