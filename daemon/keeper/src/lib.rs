@@ -52,12 +52,13 @@ pub fn run(options: KeeperOptions) -> Result<ExitCode, KeeperStartError> {
         Detach::Foreground => Ok(Keeper::new(options)?.run(detach::Reporter::none())),
         Detach::Background { log } => match fork_with_log(&options, log.as_deref())? {
             detach::Side::Caller(report) => Ok(report.wait()),
-            detach::Side::Keeper(reporter) => Ok(run_detached(options, reporter)),
+            detach::Side::Keeper(reporter) => Ok(run_detached(&options, reporter)),
         },
     }
 }
 
-fn run_detached(options: KeeperOptions, mut reporter: detach::Reporter) -> ExitCode {
+#[allow(clippy::disallowed_methods)] // Another daemon tells nobody that it listens, or has ended.
+fn run_detached(options: &KeeperOptions, mut reporter: detach::Reporter) -> ExitCode {
     let give_up_at = Instant::now() + OTHER_DAEMON_DEADLINE;
     let error = loop {
         match Keeper::new(options.clone()) {
