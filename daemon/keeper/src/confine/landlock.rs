@@ -11,7 +11,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::kernel::{self, Handled};
-use super::places::{Devices, Places};
+use super::mount::places::{Devices, Places};
 use crate::protocol::confinement::Access;
 
 /// From this version on truncating is controlled (Linux 6.2).

@@ -6,42 +6,30 @@
 //!
 //! Each restriction needs those before it, so the order is: no new privileges, namespaces (after which
 //! another process may go on as the command, inside of a PID namespace), mounts
-//! ([`build`]), no capabilities, Landlock (which forbids further mounts), limits, and last the filter
+//! ([`mount`]), no capabilities, Landlock (which forbids further mounts), limits, and last the filter
 //! of system calls, which would refuse what the others need. bubblewrap can build namespaces and
-//! mounts instead; [`verify`] then looks at each of them from inside.
+//! mounts instead; [`bubblewrap`] then looks at each of them from inside.
 //!
 //! Paths are opened in the child and not before the fork: a file server that does not answer would
 //! stop the keeper.
 
 mod attempts;
-mod bpf;
 mod bubblewrap;
-mod build;
 mod daemon_dirs;
-mod devices;
-mod directory_copy;
 mod kernel;
 mod landlock;
 mod limits;
-mod mount_ops;
-mod mount_state;
-mod mount_watch;
-mod mounts;
-mod own_dirs;
+mod mount;
 mod pid_namespace;
-mod places;
 mod plan;
 mod privileges;
-mod resolve;
 mod sandbox;
 mod seccomp;
-mod snapshot;
-mod temporary;
-mod verify;
 
-pub(crate) use self::bubblewrap::{Arguments as BubblewrapArguments, find as find_bubblewrap};
+pub(crate) use self::bubblewrap::{
+    Arguments as BubblewrapArguments, Snapshot, find as find_bubblewrap,
+};
 pub(crate) use self::daemon_dirs::DaemonDirs;
-pub(crate) use self::mount_watch::MountWatch;
+pub(crate) use self::mount::MountWatch;
 pub(crate) use self::plan::Plan;
 pub(crate) use self::sandbox::{MountBuilder, PidNamespace};
-pub(crate) use self::snapshot::Snapshot;

@@ -13,8 +13,8 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 use rustix::thread::UnshareFlags;
 
 use super::kernel;
-use super::mount_ops::{attach, new_file_system};
-use super::resolve::resolve;
+use super::mount::ops::{attach, new_file_system};
+use super::mount::resolve::resolve;
 use crate::protocol::confinement::Enforcement;
 use crate::sys::{self, Forked};
 

@@ -6,13 +6,13 @@ use rustix::io::Errno;
 use rustix::process::Rlimit;
 
 use super::bubblewrap::Arguments;
+use super::bubblewrap::Snapshot;
 use super::daemon_dirs::DaemonDirs;
 use super::limits::{self, Limits};
-use super::mount_watch::MountWatch;
+use super::mount::MountWatch;
+use super::mount::resolve::enter;
 use super::privileges;
-use super::resolve::enter;
 use super::sandbox::{MountBuilder, PidNamespace, SandboxPlan, requested};
-use super::snapshot::Snapshot;
 use crate::protocol::confinement::{
     Builder, Confinement, Enforced, Enforcement, Processes, Restriction,
 };

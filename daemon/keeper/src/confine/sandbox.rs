@@ -4,12 +4,14 @@ use rustix::io::Errno;
 use rustix::thread::UnshareFlags;
 
 use super::attempts::Attempts;
+use super::bubblewrap::Snapshot;
+use super::bubblewrap::verify;
 use super::daemon_dirs::DaemonDirs;
-use super::places::Places;
+use super::mount::build;
+use super::mount::places::Places;
 use super::privileges::{self, Identity};
 use super::seccomp::{Filters, Tracing};
-use super::snapshot::Snapshot;
-use super::{build, kernel, landlock, pid_namespace, verify};
+use super::{kernel, landlock, pid_namespace};
 use crate::protocol::confinement::{
     Access, Builder, Enforcement, Processes, RESTRICTIONS, Restriction, Sandbox, Temporary,
 };

@@ -1,16 +1,20 @@
 //! bubblewrap: finding the program, and its arguments for a sandbox.
 //!
-//! The arguments ask for the mounts that `build` makes. bubblewrap binds everything from the host's
+//! The arguments ask for the mounts that `mount` makes. bubblewrap binds everything from the host's
 //! own tree, so a directory is bound before what is protected, hidden or visible beneath it. `verify`
-//! finds out whether it did what it was arguments.
+//! finds out whether it did so.
+
+mod snapshot;
+pub(super) mod verify;
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::places::{Cover, Places};
-use super::snapshot::{Node, Snapshot};
+use self::snapshot::Node;
+pub(crate) use self::snapshot::Snapshot;
+use crate::confine::mount::places::{Cover, Places};
 use rustix::io::Errno;
 
 /// Where distributions and administrators install it. A client controls `PATH`, so it is not used.
@@ -77,7 +81,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The arguments for these places. Each hidden file takes a descriptor of an empty file, from
     /// `first_empty_file` on.
-    pub(super) fn new(places: &Places, snapshot: &Snapshot, first_empty_file: i32) -> Self {
+    pub(crate) fn new(places: &Places, snapshot: &Snapshot, first_empty_file: i32) -> Self {
         let mut arguments = Self::default();
         // Without a user namespace `verify` fails. bubblewrap's monitor process ends with the keeper,
         // and the process behind it with the monitor.
@@ -118,7 +122,7 @@ impl Arguments {
 
     /// Adds an IPC namespace. Not a PID namespace: its init would be bubblewrap's, and would turn the
     /// command's death by a signal into a number.
-    pub(super) fn unshare_ipc(&mut self) {
+    pub(crate) fn unshare_ipc(&mut self) {
         self.words(&["--unshare-ipc"]);
     }
 
@@ -165,7 +169,7 @@ impl Arguments {
 
 /// For each pin, whether it becomes a mount: it is the host's, and above an existing place that is
 /// protected or hidden.
-pub(super) fn needed_pins(places: &Places, snapshot: &Snapshot) -> Vec<bool> {
+pub(crate) fn needed_pins(places: &Places, snapshot: &Snapshot) -> Vec<bool> {
     let guards = places.guards.iter().map(|guard| &guard.pins);
     let covers = places.covers.iter().map(|cover| &cover.pins);
     let found = snapshot.guards.iter().chain(&snapshot.covers);

@@ -10,22 +10,22 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::mounts::make;
-use super::places::Places;
-use super::resolve::resolve;
-use super::temporary;
+use crate::confine::mount::places::Places;
+use crate::confine::mount::resolve::resolve;
+use crate::confine::mount::temporary;
+use crate::confine::mount::view::make;
 use crate::protocol::confinement::{IfAbsent, Restriction, Temporary};
 
 /// The identity of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Node {
+pub(crate) struct Node {
     device: u64,
     inode: u64,
-    pub(super) is_directory: bool,
+    pub(crate) is_directory: bool,
 }
 
 impl Node {
-    pub(super) fn of(place: BorrowedFd<'_>) -> Result<Self, Errno> {
+    pub(crate) fn of(place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let entry = rustix::fs::fstat(place)?;
         Ok(Self {
             device: entry.st_dev,
@@ -43,29 +43,29 @@ impl Node {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Snapshot {
     /// The user namespace of this process.
-    pub(super) user_namespace: Option<Node>,
+    pub(crate) user_namespace: Option<Node>,
     /// Its IPC namespace.
-    pub(super) ipc_namespace: Option<Node>,
+    pub(crate) ipc_namespace: Option<Node>,
     /// The host's pseudo-terminals.
-    pub(super) terminals: Option<Node>,
-    pub(super) writable: Vec<Option<Node>>,
+    pub(crate) terminals: Option<Node>,
+    pub(crate) writable: Vec<Option<Node>>,
     /// `None`: absent, or not the host's.
-    pub(super) guards: Vec<Option<Node>>,
+    pub(crate) guards: Vec<Option<Node>>,
     /// `None`: absent, or not the host's.
-    pub(super) covers: Vec<Option<Node>>,
+    pub(crate) covers: Vec<Option<Node>>,
     /// The directories for temporary files that are the sandbox's own.
-    pub(super) temporary: Vec<CString>,
+    pub(crate) temporary: Vec<CString>,
     /// The visible paths beneath covered places that exist. Not needed after the exec.
-    pub(super) visible: Vec<CString>,
+    pub(crate) visible: Vec<CString>,
 }
 
 /// This process's user namespace.
-pub(super) fn user_namespace() -> Result<Node, Errno> {
+pub(crate) fn user_namespace() -> Result<Node, Errno> {
     namespace(c"/proc/self/ns/user")
 }
 
 /// This process's IPC namespace.
-pub(super) fn ipc_namespace() -> Result<Node, Errno> {
+pub(crate) fn ipc_namespace() -> Result<Node, Errno> {
     namespace(c"/proc/self/ns/ipc")
 }
 
@@ -82,7 +82,7 @@ fn namespace(link: &CStr) -> Result<Node, Errno> {
 impl Snapshot {
     /// Looks at all places, and makes the absent ones that are to be made. `on_failure` gets each
     /// failure; where it returns Ok, that place is left out.
-    pub(super) fn take<E>(
+    pub(crate) fn take<E>(
         places: &Places,
         on_failure: impl Fn((Restriction, Errno)) -> Result<(), E>,
     ) -> Result<Self, E> {

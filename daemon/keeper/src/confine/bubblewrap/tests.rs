@@ -1,8 +1,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::super::DaemonDirs;
 use super::*;
+use crate::confine::DaemonDirs;
 use crate::protocol::confinement::{
     Access, Builder, Enforcement, IfAbsent, Processes, ProtectedPath, Sandbox, Temporary,
 };

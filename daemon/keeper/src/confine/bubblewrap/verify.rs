@@ -8,12 +8,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::attempts::Attempts;
-use super::bubblewrap::needed_pins;
-use super::mount_state::{MEMORY, file_system_type, is_mount_point, is_read_only};
-use super::places::{Devices, Places};
-use super::resolve::resolve;
+use super::needed_pins;
 use super::snapshot::{Node, Snapshot, ipc_namespace, user_namespace};
+use crate::confine::attempts::Attempts;
+use crate::confine::mount::places::{Devices, Places};
+use crate::confine::mount::resolve::resolve;
+use crate::confine::mount::state::{MEMORY, file_system_type, is_mount_point, is_read_only};
 use crate::protocol::confinement::{Restriction, Temporary};
 use crate::protocol::message::SpawnFailure;
 
@@ -24,7 +24,7 @@ const TERMINALS: u64 = 0x1cd1;
 const WRONG: Errno = Errno::STALE;
 
 /// Verifies the mounts, and notes in `places` which of them are the sandbox's own.
-pub(super) fn mounts(
+pub(crate) fn mounts(
     places: &mut Places,
     snapshot: &Snapshot,
     attempts: Attempts<'_>,
@@ -45,13 +45,13 @@ pub(super) fn mounts(
 }
 
 /// A user namespace of its own.
-pub(super) fn namespaces(snapshot: &Snapshot) -> Result<(), Errno> {
+pub(crate) fn namespaces(snapshot: &Snapshot) -> Result<(), Errno> {
     let outside = snapshot.user_namespace.ok_or(Errno::NOENT)?;
     ensure(user_namespace()? != outside, Errno::PERM)
 }
 
 /// An IPC namespace of its own.
-pub(super) fn own_ipc_namespace(snapshot: &Snapshot) -> Result<(), Errno> {
+pub(crate) fn own_ipc_namespace(snapshot: &Snapshot) -> Result<(), Errno> {
     let outside = snapshot.ipc_namespace.ok_or(Errno::NOENT)?;
     ensure(ipc_namespace()? != outside, Errno::PERM)
 }

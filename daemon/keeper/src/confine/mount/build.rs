@@ -2,17 +2,17 @@
 
 use rustix::io::Errno;
 
-use super::attempts::Attempts;
 use super::places::{self, Places};
-use super::{devices, directory_copy, mounts, temporary};
+use super::{devices, directory_copy, temporary, view};
+use crate::confine::attempts::Attempts;
 use crate::protocol::confinement::{Restriction, Temporary};
 use crate::protocol::message::SpawnFailure;
 
 /// Builds the mounts in namespaces of this process's own.
-pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), SpawnFailure> {
+pub(crate) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), SpawnFailure> {
     // The host's device nodes are copied before everything is read-only and without devices.
     let nodes = attempts.check(Restriction::Devices, devices::host_nodes(places))?;
-    let root = mounts::read_only_root(places);
+    let root = view::read_only_root(places);
     attempts.check_mounts(Restriction::ReadOnly, root)?;
     let devices = match nodes {
         Some(nodes) => attempts.check(Restriction::Devices, devices::mount(&nodes))?,
@@ -27,12 +27,12 @@ pub(super) fn mounts(places: &mut Places, attempts: Attempts<'_>) -> Result<(), 
     if places.temporary == Temporary::Private {
         attempts.check(Restriction::Temporary, temporary::mount(places))?;
     }
-    let attached = mounts::attach_writable(places);
+    let attached = view::attach_writable(places);
     attempts.check_mounts(Restriction::ReadOnly, attached)?;
-    let protected = mounts::protect(places);
+    let protected = view::protect(places);
     attempts.check_mounts(Restriction::Protected, protected)?;
     let covered = match &devices {
-        Some(devices) => mounts::cover(places, devices.store()),
+        Some(devices) => view::cover(places, devices.store()),
         None => Err(Errno::NODEV),
     };
     attempts.check_mounts(Restriction::Hidden, covered)?;

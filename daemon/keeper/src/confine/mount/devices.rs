@@ -10,13 +10,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 
-use super::kernel::{self, READ_ONLY};
-use super::mount_ops::{
+use super::ops::{
     attach, attach_at, copy, copy_at, make_directory, make_file, new_file_system, open_beneath,
 };
-use super::mounts::{EMPTY_DIRECTORY, EMPTY_FILE};
 use super::places::Places;
 use super::resolve::resolve;
+use super::view::{EMPTY_DIRECTORY, EMPTY_FILE};
+use crate::confine::kernel::{self, READ_ONLY};
 
 /// The host's devices, none of which has another program's data.
 const NODES: [&CStr; 6] = [c"null", c"zero", c"full", c"random", c"urandom", c"tty"];
@@ -36,19 +36,19 @@ const CONSOLE: &CStr = c"console";
 const STORE: &CStr = c".hidden";
 
 /// The new `/dev`, mounted and still writable.
-pub(super) struct Mounted {
+pub(crate) struct Mounted {
     root: OwnedFd,
     store: OwnedFd,
 }
 
 /// The host's devices, each as a mount that is attached nowhere.
-pub(super) struct HostNodes {
+pub(crate) struct HostNodes {
     nodes: [Option<OwnedFd>; NODES.len()],
     tty: Option<OwnedFd>,
 }
 
 /// Copies the mounts of the host's devices, before mounts are without devices.
-pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, Errno> {
+pub(crate) fn host_nodes(places: &Places) -> Result<HostNodes, Errno> {
     let mut nodes = [const { None }; NODES.len()];
     let devices = resolve(c"/dev")?;
     for (node, name) in nodes.iter_mut().zip(NODES) {
@@ -62,7 +62,7 @@ pub(super) fn host_nodes(places: &Places) -> Result<HostNodes, Errno> {
 }
 
 /// Mounts a new `/dev`.
-pub(super) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
+pub(crate) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
     let nosuid = MountAttrFlags::MOUNT_ATTR_NOSUID;
     let root = new_file_system(c"tmpfs", &[(c"mode", c"0755")], nosuid)?;
     let terminals = new_file_system(
@@ -102,12 +102,12 @@ pub(super) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
 
 impl Mounted {
     /// The directory of empty things.
-    pub(super) fn store(&self) -> BorrowedFd<'_> {
+    pub(crate) fn store(&self) -> BorrowedFd<'_> {
         self.store.as_fd()
     }
 
     /// Makes it read-only, except for the mounts in it.
-    pub(super) fn finish(self) -> Result<(), Errno> {
+    pub(crate) fn finish(self) -> Result<(), Errno> {
         kernel::restrict_mount(self.root.as_fd(), READ_ONLY)
     }
 }

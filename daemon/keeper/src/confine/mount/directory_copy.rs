@@ -15,11 +15,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, RawDirEntry};
 use rustix::io::Errno;
 use rustix::mount::OpenTreeFlags;
 
-use super::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
-use super::mount_ops::{
+use super::ops::{
     DIRECTORY_MODE, attach, attach_at, copy, make_directory, make_file, open_beneath,
 };
 use super::resolve::resolve;
+use crate::confine::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
 
 /// Most names in all copies of a sandbox. Each costs a mount.
 const MAX_NAMES: usize = 20_000;
@@ -33,7 +33,7 @@ const OF_THE_KERNEL: [&[u8]; 2] = [b"/proc", b"/sys"];
 
 /// A directory that a sandbox has for itself, with the names of the host's in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct DirectoryCopy {
+pub(crate) struct DirectoryCopy {
     path: CString,
     /// Its name in the store.
     name: CString,
@@ -43,7 +43,7 @@ pub(super) struct DirectoryCopy {
 
 /// The directories above these hidden places, a directory before what is in it. What is beneath
 /// another hidden place has none: that place hides it.
-pub(super) fn copies_above<'a>(hidden: impl Iterator<Item = &'a [u8]>) -> Vec<DirectoryCopy> {
+pub(crate) fn copies_above<'a>(hidden: impl Iterator<Item = &'a [u8]>) -> Vec<DirectoryCopy> {
     let mut directories: BTreeMap<&[u8], Vec<CString>> = BTreeMap::new();
     let mut last: Vec<&[u8]> = Vec::new();
     for path in hidden {
@@ -75,7 +75,7 @@ pub(super) fn copies_above<'a>(hidden: impl Iterator<Item = &'a [u8]>) -> Vec<Di
 }
 
 /// Mounts the copies. `store` is a directory of the sandbox's own, in which they are made.
-pub(super) fn mount(copies: &[DirectoryCopy], store: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(crate) fn mount(copies: &[DirectoryCopy], store: BorrowedFd<'_>) -> Result<(), Errno> {
     let mut names_left = MAX_NAMES;
     for copy in copies {
         match resolve(&copy.path) {

@@ -8,11 +8,11 @@ use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
 /// Modes of empty things: anybody may look.
-pub(super) const DIRECTORY_MODE: u32 = 0o755;
+pub(crate) const DIRECTORY_MODE: u32 = 0o755;
 const FILE_MODE: u32 = 0o644;
 
 /// A copy of the mounts at and beneath a place, attached nowhere yet.
-pub(super) fn copy(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+pub(crate) fn copy(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH
@@ -21,7 +21,7 @@ pub(super) fn copy(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
 }
 
 /// [`copy`] at a name, without following a link.
-pub(super) fn copy_at(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+pub(crate) fn copy_at(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
@@ -30,13 +30,13 @@ pub(super) fn copy_at(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Err
 }
 
 /// Attaches a mount at a place.
-pub(super) fn attach(mount: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(crate) fn attach(mount: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     rustix::mount::move_mount(mount, c"", place, c"", flags)
 }
 
 /// [`attach`] at a name, without following a link.
-pub(super) fn attach_at(
+pub(crate) fn attach_at(
     mount: BorrowedFd<'_>,
     above: BorrowedFd<'_>,
     name: &CStr,
@@ -46,7 +46,7 @@ pub(super) fn attach_at(
 }
 
 /// Makes a directory unless it exists.
-pub(super) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<(), Errno> {
+pub(crate) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<(), Errno> {
     match rustix::fs::mkdirat(above, name, Mode::from_raw_mode(mode)) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(errno) => Err(errno),
@@ -54,7 +54,7 @@ pub(super) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> R
 }
 
 /// Makes an empty file unless it exists.
-pub(super) fn make_file(above: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+pub(crate) fn make_file(above: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     let mode = Mode::from_raw_mode(FILE_MODE);
     match rustix::fs::mknodat(above, name, FileType::RegularFile, mode, 0) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -63,19 +63,19 @@ pub(super) fn make_file(above: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno>
 }
 
 /// Opens a name to attach a mount at.
-pub(super) fn open_beneath(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_beneath(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(above, name, flags, Mode::empty())
 }
 
-pub(super) fn is_directory(place: BorrowedFd<'_>) -> Result<bool, Errno> {
+pub(crate) fn is_directory(place: BorrowedFd<'_>) -> Result<bool, Errno> {
     let entry = rustix::fs::fstat(place)?;
     Ok(FileType::from_raw_mode(entry.st_mode) == FileType::Directory)
 }
 
 /// Makes the directories that these names lead through, and the last as a directory or a file, and
 /// opens it.
-pub(super) fn make_path(
+pub(crate) fn make_path(
     root: BorrowedFd<'_>,
     names: &[CString],
     ends_in_directory: bool,
@@ -97,7 +97,7 @@ pub(super) fn make_path(
 }
 
 /// A new file system, attached nowhere yet.
-pub(super) fn new_file_system(
+pub(crate) fn new_file_system(
     kind: &CStr,
     options: &[(&CStr, &CStr)],
     attributes: MountAttrFlags,

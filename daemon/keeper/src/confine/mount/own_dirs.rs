@@ -5,12 +5,12 @@ use std::ffi::{CStr, CString};
 use crate::protocol::confinement::Temporary;
 
 /// The directories for temporary files (file-hierarchy(7)).
-pub(super) const TEMPORARY: [&CStr; 2] = [c"/tmp", c"/var/tmp"];
+pub(crate) const TEMPORARY: [&CStr; 2] = [c"/tmp", c"/var/tmp"];
 
 const DEVICES: &CStr = c"/dev";
 
 /// The sandbox's own directory that a path is beneath, and the names that lead on from there.
-pub(super) fn split(path: &[u8], temporary: Temporary) -> Option<(&'static CStr, &[u8])> {
+pub(crate) fn split(path: &[u8], temporary: Temporary) -> Option<(&'static CStr, &[u8])> {
     let own = match temporary {
         Temporary::Shared => &[][..],
         Temporary::Private => &TEMPORARY,
@@ -23,14 +23,14 @@ pub(super) fn split(path: &[u8], temporary: Temporary) -> Option<(&'static CStr,
 
 /// The names that lead to a path from the sandbox's own directory that it is beneath; none for a
 /// path elsewhere.
-pub(super) fn names_to(path: &[u8], temporary: Temporary) -> Vec<CString> {
+pub(crate) fn names_to(path: &[u8], temporary: Temporary) -> Vec<CString> {
     let names = split(path, temporary).into_iter();
     let names = names.flat_map(|(_, names)| names.split(|&byte| byte == b'/'));
     names.filter_map(|name| CString::new(name).ok()).collect()
 }
 
 /// Whether a path is one of the sandbox's own directories, or beneath one.
-pub(super) fn is_own(path: &[u8], temporary: Temporary) -> bool {
+pub(crate) fn is_own(path: &[u8], temporary: Temporary) -> bool {
     let is_itself = |own: &CStr| own.to_bytes() == path;
     split(path, temporary).is_some()
         || is_itself(DEVICES)

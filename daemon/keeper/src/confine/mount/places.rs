@@ -10,10 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use nix::libc;
 use rustix::io::Errno;
 
-use super::daemon_dirs::DaemonDirs;
 use super::directory_copy::{DirectoryCopy, copies_above};
 use super::own_dirs;
 use super::resolve::{file_id, resolve};
+use crate::confine::daemon_dirs::DaemonDirs;
 use crate::protocol::confinement::{
     Access, FileId, IfAbsent, MAX_SANDBOX_PATHS, Restriction, Sandbox, Temporary,
 };
@@ -28,7 +28,7 @@ const KERNEL_DIRS: [&CStr; 2] = [c"/proc", c"/sys"];
 
 /// Whose `/dev` the sandbox has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Devices {
+pub(crate) enum Devices {
     /// The host's.
     Shared,
     /// Its own.
@@ -37,9 +37,9 @@ pub(super) enum Devices {
 
 /// Every path of a sandbox. The lists have the capacity that the child needs, which allocates none.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// Whether everything but what is protected is writable.
-    pub(super) everything: bool,
+    pub(crate) everything: bool,
     /// The writable paths, a directory before what is in it. Empty where everything is writable.
     writable: Vec<CString>,
     /// For each writable path what it has to be, where that is known.
@@ -49,37 +49,37 @@ pub(super) struct Places {
     names: Vec<Vec<CString>>,
     opened: Vec<OwnedFd>,
     /// Whether `/tmp` is the sandbox's own.
-    pub(super) temporary: Temporary,
+    pub(crate) temporary: Temporary,
     /// Copies of the mounts of writable places, from before everything became read-only.
-    pub(super) trees: Vec<OwnedFd>,
+    pub(crate) trees: Vec<OwnedFd>,
     /// The directories above guarded and covered places, a directory before what is in it.
-    pub(super) pins: Vec<Pin>,
-    pub(super) guards: Vec<Guard>,
-    pub(super) covers: Vec<Cover>,
+    pub(crate) pins: Vec<Pin>,
+    pub(crate) guards: Vec<Guard>,
+    pub(crate) covers: Vec<Cover>,
     /// The directories above covered places outside of the writable ones.
-    pub(super) copies: Vec<DirectoryCopy>,
+    pub(crate) copies: Vec<DirectoryCopy>,
     /// The terminal's own tty.
-    pub(super) tty: Option<CString>,
-    pub(super) devices: Devices,
+    pub(crate) tty: Option<CString>,
+    pub(crate) devices: Devices,
 }
 
 /// A directory between a writable place and one that is protected or hidden beneath it. It becomes a
 /// mount, so that it can be neither renamed nor removed with what is in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Pin {
-    pub(super) path: CString,
-    pub(super) is_mounted: bool,
+pub(crate) struct Pin {
+    pub(crate) path: CString,
+    pub(crate) is_mounted: bool,
 }
 
 /// A place that becomes read-only.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Guard {
-    pub(super) path: CString,
-    pub(super) if_absent: IfAbsent,
+pub(crate) struct Guard {
+    pub(crate) path: CString,
+    pub(crate) if_absent: IfAbsent,
     /// The writable place that it is beneath.
-    pub(super) beneath: CString,
+    pub(crate) beneath: CString,
     /// The indices of the pins above it, the topmost first.
-    pub(super) pins: Vec<usize>,
+    pub(crate) pins: Vec<usize>,
 }
 
 impl Guard {
@@ -95,29 +95,29 @@ impl Guard {
 
 /// A place that is covered by something empty.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cover {
-    pub(super) path: CString,
+pub(crate) struct Cover {
+    pub(crate) path: CString,
     /// The name of its own empty directory, which is used where something in it is visible.
-    pub(super) name: CString,
-    pub(super) visible: Vec<Visible>,
+    pub(crate) name: CString,
+    pub(crate) visible: Vec<Visible>,
     /// Whether it has to exist, as the daemon's own directories do.
-    pub(super) is_required: bool,
+    pub(crate) is_required: bool,
     /// The indices of the pins above it, the topmost first. If a directory above the database could
     /// be renamed, another one could be put in its place.
-    pub(super) pins: Vec<usize>,
+    pub(crate) pins: Vec<usize>,
 }
 
 /// Something beneath a covered place that stays visible, read-only.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Visible {
-    pub(super) path: CString,
+pub(crate) struct Visible {
+    pub(crate) path: CString,
     /// The names that lead to it from the covered place.
-    pub(super) names: Vec<CString>,
+    pub(crate) names: Vec<CString>,
 }
 
 impl Places {
     /// Checks and orders the paths of a spec. The error's restriction says which list is wrong.
-    pub(super) fn new(
+    pub(crate) fn new(
         sandbox: &Sandbox,
         dirs: &DaemonDirs,
         tty: Option<u32>,
@@ -206,7 +206,7 @@ impl Places {
 
     /// Opens the writable places. All of them have to exist, and to be what they were when they were
     /// judged (ESTALE).
-    pub(super) fn open_writable(&mut self) -> Result<(), Errno> {
+    pub(crate) fn open_writable(&mut self) -> Result<(), Errno> {
         for (path, expected) in self.writable.iter().zip(&self.expected) {
             let place = resolve(path)?;
             if let Some(expected) = expected
@@ -223,19 +223,19 @@ impl Places {
     }
 
     /// The writable places, each with its names in a directory of the sandbox's own.
-    pub(super) fn writable(&self) -> impl Iterator<Item = (&CStr, &[CString])> {
+    pub(crate) fn writable(&self) -> impl Iterator<Item = (&CStr, &[CString])> {
         let names = self.names.iter().map(Vec::as_slice);
         self.writable.iter().map(CString::as_c_str).zip(names)
     }
 
     /// Adds a writable place of the sandbox's own, for which there is capacity.
-    pub(super) fn add_writable(&mut self, place: OwnedFd) {
+    pub(crate) fn add_writable(&mut self, place: OwnedFd) {
         self.opened.push(place);
     }
 
     /// Whether the sandbox shows the host's file at a path. In a directory of the sandbox's own it
     /// does only beneath a writable place, which is mounted back.
-    pub(super) fn shows_host(&self, path: &CStr) -> bool {
+    pub(crate) fn shows_host(&self, path: &CStr) -> bool {
         let path = path.to_bytes();
         let is_own = |path: &[u8]| own_dirs::is_own(path, self.temporary);
         let mut back = self.writable.iter().map(|place| place.to_bytes());
@@ -243,13 +243,13 @@ impl Places {
     }
 
     /// Whether a mount at this path may be writable.
-    pub(super) fn may_be_writable_at(&self, path: &[u8]) -> bool {
+    pub(crate) fn may_be_writable_at(&self, path: &[u8]) -> bool {
         let mut writable = self.writable.iter().map(|place| place.to_bytes());
         writable.any(|place| is_within(path, place)) || own_dirs::is_own(path, self.temporary)
     }
 
     /// The writable places, opened.
-    pub(super) fn opened_writable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn opened_writable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.opened.iter().map(AsFd::as_fd)
     }
 }

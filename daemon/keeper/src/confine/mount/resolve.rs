@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::protocol::confinement::FileId;
 
 /// Opens a path that has no symbolic link in it, as a place and not to be read.
-pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, Errno> {
+pub(crate) fn resolve(path: &CStr) -> Result<OwnedFd, Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // Without NOFOLLOW: with PATH that would open a last link itself.
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -17,7 +17,7 @@ pub(super) fn resolve(path: &CStr) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens a symbolic link itself; the path to it has none.
-pub(super) fn resolve_link(path: &CStr) -> Result<OwnedFd, Errno> {
+pub(crate) fn resolve_link(path: &CStr) -> Result<OwnedFd, Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, path, flags, Mode::empty(), links)
@@ -25,7 +25,7 @@ pub(super) fn resolve_link(path: &CStr) -> Result<OwnedFd, Errno> {
 
 /// Changes to a directory whose path has no symbolic link in it. Where one has come meanwhile, it may
 /// lead to a directory that nobody was asked about, and this fails.
-pub(super) fn enter(path: &CStr) -> Result<(), Errno> {
+pub(crate) fn enter(path: &CStr) -> Result<(), Errno> {
     match resolve(path) {
         Ok(directory) => rustix::process::fchdir(directory),
         // Before Linux 5.6.
@@ -35,7 +35,7 @@ pub(super) fn enter(path: &CStr) -> Result<(), Errno> {
 }
 
 /// What is at an opened place.
-pub(super) fn file_id(place: BorrowedFd<'_>) -> Result<FileId, Errno> {
+pub(crate) fn file_id(place: BorrowedFd<'_>) -> Result<FileId, Errno> {
     let entry = rustix::fs::fstat(place)?;
     Ok(FileId {
         device: entry.st_dev,

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 
-use super::mount_ops::{attach, new_file_system};
+use super::ops::{attach, new_file_system};
 use super::own_dirs::TEMPORARY;
 use super::places::Places;
 use super::resolve::resolve;
@@ -20,7 +20,7 @@ const SIZE: &CStr = c"25%";
 
 /// The directories to mount over. A `/var/tmp` that is absent, or a link, as on systems where it is
 /// `/tmp`, is left as it is: nothing of it is writable.
-pub(super) fn mount_points() -> Result<Vec<(&'static CStr, OwnedFd)>, Errno> {
+pub(crate) fn mount_points() -> Result<Vec<(&'static CStr, OwnedFd)>, Errno> {
     let mut there = Vec::with_capacity(TEMPORARY.len());
     for (number, directory) in TEMPORARY.into_iter().enumerate() {
         match resolve(directory) {
@@ -33,7 +33,7 @@ pub(super) fn mount_points() -> Result<Vec<(&'static CStr, OwnedFd)>, Errno> {
 }
 
 /// Mounts them, and adds them to the writable places.
-pub(super) fn mount(places: &mut Places) -> Result<(), Errno> {
+pub(crate) fn mount(places: &mut Places) -> Result<(), Errno> {
     for (directory, place) in mount_points()? {
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let own = new_file_system(c"tmpfs", &[(c"mode", c"1777"), (c"size", SIZE)], attributes)?;

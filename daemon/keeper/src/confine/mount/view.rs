@@ -10,21 +10,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
-use super::mount_ops::{
+use super::ops::{
     DIRECTORY_MODE, attach, copy, is_directory, make_directory, make_file, make_path, open_beneath,
 };
 use super::own_dirs;
 use super::places::{Cover, Guard, Pin, Places, Visible};
 use super::resolve::{file_id, resolve, resolve_link};
+use crate::confine::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
 use crate::protocol::confinement::{IfAbsent, Temporary};
 
 /// Names in the store of empty things.
-pub(super) const EMPTY_DIRECTORY: &CStr = c"directory";
-pub(super) const EMPTY_FILE: &CStr = c"file";
+pub(crate) const EMPTY_DIRECTORY: &CStr = c"directory";
+pub(crate) const EMPTY_FILE: &CStr = c"file";
 
 /// Copies the mounts of the writable places, and makes everything that is there read-only.
-pub(super) fn read_only_root(places: &mut Places) -> Result<(), Errno> {
+pub(crate) fn read_only_root(places: &mut Places) -> Result<(), Errno> {
     let mut trees = std::mem::take(&mut places.trees);
     for ((path, _), opened) in places.writable().zip(places.opened_writable()) {
         let place = resolve(path)?;
@@ -44,7 +44,7 @@ pub(super) fn read_only_root(places: &mut Places) -> Result<(), Errno> {
 }
 
 /// Puts the writable places back.
-pub(super) fn attach_writable(places: &Places) -> Result<(), Errno> {
+pub(crate) fn attach_writable(places: &Places) -> Result<(), Errno> {
     for ((path, names), tree) in places.writable().zip(&places.trees) {
         let place = match resolve(path) {
             Err(Errno::NOENT) if !names.is_empty() => place_in_own_dir(names, path, tree.as_fd())?,
@@ -67,7 +67,7 @@ fn place_in_own_dir(
 }
 
 /// Makes the protected places read-only again, and pins the directories above them.
-pub(super) fn protect(places: &mut Places) -> Result<(), Errno> {
+pub(crate) fn protect(places: &mut Places) -> Result<(), Errno> {
     let Places { guards, pins, .. } = places;
     for guard in guards {
         if guard.if_absent == IfAbsent::PinLink {
@@ -99,7 +99,7 @@ pub(super) fn protect(places: &mut Places) -> Result<(), Errno> {
 
 /// Mounts a symbolic link on itself. A lookup still follows it, and no process can rename or unlink a
 /// mount point (EBUSY).
-pub(super) fn pin_link(path: &CStr) -> Result<(), Errno> {
+pub(crate) fn pin_link(path: &CStr) -> Result<(), Errno> {
     let link = resolve_link(path)?;
     let entry = rustix::fs::fstat(&link)?;
     if FileType::from_raw_mode(entry.st_mode) != FileType::Symlink {
@@ -131,7 +131,7 @@ fn pin(numbers: &[usize], pins: &mut [Pin]) -> Result<Above, Errno> {
 }
 
 /// Makes an absent place and the directories above it, one name at a time.
-pub(super) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
+pub(crate) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
     let mut above = resolve(&guard.beneath)?;
     for pin in guard.pins.iter().filter_map(|&index| pins.get(index)) {
         make_directory(above.as_fd(), last_name(&pin.path), DIRECTORY_MODE)?;
@@ -146,7 +146,7 @@ pub(super) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
 }
 
 /// Covers the hidden places. `store` is a directory of the sandbox's own with empty things in it.
-pub(super) fn cover(places: &mut Places, store: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(crate) fn cover(places: &mut Places, store: BorrowedFd<'_>) -> Result<(), Errno> {
     let Places { covers, pins, .. } = places;
     for cover in covers {
         match resolve(&cover.path) {
@@ -197,7 +197,7 @@ fn show(visible: &[Visible], cover: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Re
     attach(tree.as_fd(), mount_point.as_fd())
 }
 
-pub(super) fn attach_empty(
+pub(crate) fn attach_empty(
     store: BorrowedFd<'_>,
     name: &CStr,
     place: BorrowedFd<'_>,
@@ -207,7 +207,7 @@ pub(super) fn attach_empty(
     attach(tree.as_fd(), place)
 }
 
-pub(super) fn mount_on_itself(place: BorrowedFd<'_>, attributes: u64) -> Result<(), Errno> {
+pub(crate) fn mount_on_itself(place: BorrowedFd<'_>, attributes: u64) -> Result<(), Errno> {
     let tree = copy(place)?;
     if attributes != 0 {
         kernel::restrict_mounts(tree.as_fd(), attributes)?;

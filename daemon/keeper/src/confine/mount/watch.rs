@@ -17,12 +17,12 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::kernel::READ_ONLY;
-use super::mount_ops::is_directory;
-use super::mount_state::{MEMORY, file_system_type, is_mount_point, is_read_only};
-use super::mounts::{EMPTY_DIRECTORY, EMPTY_FILE, attach_empty, make, mount_on_itself, pin_link};
+use super::ops::is_directory;
 use super::places::{Cover, Guard, Pin, Places};
 use super::resolve::{resolve, resolve_link};
+use super::state::{MEMORY, file_system_type, is_mount_point, is_read_only};
+use super::view::{EMPTY_DIRECTORY, EMPTY_FILE, attach_empty, make, mount_on_itself, pin_link};
+use crate::confine::kernel::READ_ONLY;
 use crate::protocol::confinement::IfAbsent;
 
 /// The mounts of the process that reads it (`proc_pid_mountinfo(5)`).
@@ -54,7 +54,7 @@ struct HeldGuard<'a> {
 
 impl<'a> MountWatch<'a> {
     /// Watches nothing yet.
-    pub(super) fn new(places: &'a Places) -> Self {
+    pub(crate) fn new(places: &'a Places) -> Self {
         Self {
             places,
             guards: Vec::new(),

@@ -15,13 +15,15 @@
 //! domain a process can trace only processes inside. A filter sees only a pid and cannot tell. Where
 //! there is neither, the filter refuses them.
 
+mod bpf;
+
 use std::sync::OnceLock;
 
 use nix::libc::{self, sock_filter};
 use rustix::io::Errno;
 
-use super::bpf::{If, Program, Verdict};
-use super::kernel;
+use self::bpf::{If, Program, Verdict};
+use crate::confine::kernel;
 use crate::protocol::confinement::Access;
 
 /// `AUDIT_ARCH_*` (linux/audit.h) of this build; there are filters for these two.
@@ -94,7 +96,7 @@ const TRACING: [libc::c_long; 5] = [
 
 /// The processes that a process may trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tracing {
+pub(crate) enum Tracing {
     /// Those in its own namespace or Landlock domain, which confines tracing.
     Within,
     /// None.
@@ -103,7 +105,7 @@ pub(super) enum Tracing {
 
 /// A filter, ready to be installed.
 #[derive(Debug)]
-pub(super) struct Filter(Vec<sock_filter>);
+pub(crate) struct Filter(Vec<sock_filter>);
 
 impl Filter {
     /// `None` on an architecture without filters.
@@ -145,14 +147,14 @@ impl Filter {
 
 /// The filters of a sandbox.
 #[derive(Debug)]
-pub(super) struct Filters {
+pub(crate) struct Filters {
     within: Filter,
     denied: Filter,
 }
 
 impl Filters {
     /// Compiled once in a process. `None` on an architecture without filters.
-    pub(super) fn get(network: Access) -> Option<&'static Self> {
+    pub(crate) fn get(network: Access) -> Option<&'static Self> {
         static ALLOWED: OnceLock<Option<Filters>> = OnceLock::new();
         static DENIED: OnceLock<Option<Filters>> = OnceLock::new();
         let compiled = match network {
@@ -169,7 +171,7 @@ impl Filters {
     }
 
     /// Installs the filter in this process, for good.
-    pub(super) fn install(&self, tracing: Tracing) -> Result<(), Errno> {
+    pub(crate) fn install(&self, tracing: Tracing) -> Result<(), Errno> {
         kernel::install_filter(match tracing {
             Tracing::Within => &self.within.0,
             Tracing::Denied => &self.denied.0,
@@ -179,7 +181,7 @@ impl Filters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bpf::testing::{run, walk};
+    use super::bpf::testing::{run, walk};
     use super::*;
 
     const UPPER: u64 = 0xffff_ffff_0000_0000;

@@ -184,7 +184,7 @@ fn what_is_hidden_in_something_visible_is_covered_too() {
 
 #[test]
 fn a_ttys_device_number_is_its_name() {
-    use super::super::super::process_tree::encode_device;
+    use crate::process_tree::encode_device;
     for minor in [0, 5, 255, 256, 4711, 1_048_575] {
         let name = tty_path(encode_device(136, minor)).unwrap();
         assert_eq!(text(&name), format!("/dev/pts/{minor}"));
