@@ -1,26 +1,22 @@
 //! The server's side of the control socket.
 //!
-//! One task owns the socket. It sends the requests of [`KeeperClient`], hands each answer to its
-//! caller, passes events on, and answers the keeper's pings, by which the keeper knows that this
-//! process is alive.
+//! A task owns the socket ([`link`]); [`KeeperClient`] makes requests of it. By its answers to pings the
+//! keeper knows that this process is alive.
 
 mod error;
 mod exec_gate;
+mod link;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use termd_proto::TerminalId;
 use termd_proto::audit::RecordHash;
 use termd_proto::terminal::Stdio;
-use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
-use termd_keeper::protocol::channel::{self, ChannelError, Packet, Received};
 use termd_keeper::protocol::confinement::{
     Builder, Confinement, MissingRestriction, Processes, Restriction,
 };
@@ -33,13 +29,10 @@ use termd_keeper::protocol::message::{
 
 pub use self::error::KeeperError;
 use self::error::refusal;
+use self::link::{Introduction, Link, Request};
 
 /// Requests waiting for the task; beyond that a caller waits.
 const QUEUED_REQUESTS: usize = 64;
-
-/// Requests unanswered at once; beyond that the task takes no more. A kill and a start of every
-/// terminal fit.
-const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
 
 /// Events that the server has not taken yet: an exit for each terminal, and three of the daemon. A
 /// server that leaves more is stuck, which the keeper's pings find out.
@@ -68,20 +61,6 @@ pub struct Connected {
     pub events: mpsc::Receiver<KeeperEvent>,
 }
 
-#[derive(Debug)]
-struct Request {
-    message: ToKeeper,
-    /// A descriptor that is sent beside it.
-    fd: Option<OwnedFd>,
-    answer: oneshot::Sender<Answer>,
-}
-
-#[derive(Debug)]
-struct Answer {
-    message: ToServer,
-    fds: Vec<OwnedFd>,
-}
-
 impl KeeperClient {
     /// Says hello on the inherited control socket and receives the inventory. Must be called
     /// inside a tokio runtime with I/O; the task that it spawns there ends with the socket.
@@ -93,12 +72,7 @@ impl KeeperClient {
             .set_nonblocking(true)
             .map_err(|_| KeeperError::Gone)?;
         let socket = UnixStream::from_std(socket).map_err(|_| KeeperError::Gone)?;
-        let mut link = Link {
-            socket,
-            out: VecDeque::new(),
-            unanswered: HashMap::new(),
-            next_request: 1,
-        };
+        let mut link = Link::new(socket);
         let (version, level) = (PROTOCOL_VERSION, LEVEL);
         link.queue(0, &ToKeeper::Hello { version, level }, None);
         let Introduction {
@@ -312,199 +286,4 @@ fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperEr
     let sent = <[OwnedFd; 4]>::try_from(fds)
         .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
     Ok(TerminalFds::from_sent(stdio, sent))
-}
-
-/// Reads what [`KeeperClient::set_audit_head`] wrote.
-fn record_hash(head: &[u8]) -> Option<RecordHash> {
-    let (seq, hash) = std::str::from_utf8(head).ok()?.split_once(' ')?;
-    Some(RecordHash {
-        seq: seq.parse().ok()?,
-        hash: hash.to_owned(),
-    })
-}
-
-/// What a keeper says first.
-#[derive(Default)]
-struct Introduction {
-    level: u32,
-    inventory: Vec<InventoryTerminal>,
-    audit_head: Option<RecordHash>,
-    is_recovery: bool,
-}
-
-/// The socket and its unfinished requests.
-struct Link {
-    socket: UnixStream,
-    /// What waits to be sent, each with the descriptor beside it.
-    out: VecDeque<(Packet, Option<OwnedFd>)>,
-    unanswered: HashMap<u32, oneshot::Sender<Answer>>,
-    next_request: u32,
-}
-
-impl Link {
-    fn queue(&mut self, request: u32, message: &ToKeeper, fd: Option<OwnedFd>) {
-        let (kind, body) = message.encode();
-        let packet = Packet {
-            kind,
-            request,
-            body,
-        };
-        self.out.push_back((packet, fd));
-    }
-
-    /// Reads what the keeper says up to the end of its inventory.
-    async fn receive_inventory(&mut self) -> Result<Introduction, KeeperError> {
-        let mut said = Introduction::default();
-        loop {
-            let Some(Received { packet, fds }) = self.turn().await? else {
-                continue;
-            };
-            match decode(&packet)? {
-                Some(ToServer::Hello { version, .. }) if version != PROTOCOL_VERSION => {
-                    return Err(KeeperError::Protocol("the keeper is of another protocol"));
-                }
-                Some(ToServer::Hello { level, .. }) => said.level = level,
-                Some(ToServer::Inventory {
-                    id,
-                    process,
-                    status,
-                    notes,
-                    stdio,
-                }) => said.inventory.push(InventoryTerminal {
-                    id,
-                    process,
-                    status,
-                    notes,
-                    fds: if fds.is_empty() {
-                        None
-                    } else {
-                        Some(terminal_fds(stdio, fds)?)
-                    },
-                }),
-                Some(ToServer::AuditHead { head }) => said.audit_head = record_hash(&head),
-                Some(ToServer::Recovery) => said.is_recovery = true,
-                Some(ToServer::InventoryEnd) => return Ok(said),
-                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
-                _ => {}
-            }
-        }
-    }
-
-    /// Ends when the socket closes or every [`KeeperClient`] is dropped. Callers that still wait get
-    /// [`KeeperError::Gone`].
-    async fn run(
-        mut self,
-        mut requests: mpsc::Receiver<Request>,
-        events: mpsc::Sender<KeeperEvent>,
-    ) {
-        loop {
-            let may_accept = self.unanswered.len() < MAX_UNANSWERED && self.out.is_empty();
-            let arrived = tokio::select! {
-                arrived = self.turn() => arrived,
-                request = requests.recv(), if may_accept => match request {
-                    Some(request) => {
-                        self.accept(request);
-                        continue;
-                    }
-                    None => return,
-                },
-            };
-            let taken = match arrived {
-                Ok(Some(received)) => self.take(received, &events).await,
-                Ok(None) => continue,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = taken {
-                tracing::error!(%error, "the control socket failed");
-                return;
-            }
-        }
-    }
-
-    fn accept(&mut self, request: Request) {
-        let number = self.next_request;
-        // 0 is the number of messages that are no request.
-        self.next_request = self.next_request.checked_add(1).unwrap_or(1);
-        self.queue(number, &request.message, request.fd);
-        self.unanswered.insert(number, request.answer);
-    }
-
-    async fn take(
-        &mut self,
-        received: Received,
-        events: &mpsc::Sender<KeeperEvent>,
-    ) -> Result<(), KeeperError> {
-        let Received { packet, fds } = received;
-        match decode(&packet)? {
-            None => {}
-            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
-            // A server that dropped its events has no use for them.
-            Some(ToServer::Event(event)) => drop(events.send(event).await),
-            Some(message) => {
-                if let Some(answer) = self.unanswered.remove(&packet.request) {
-                    // The caller may be gone.
-                    drop(answer.send(Answer { message, fds }));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends what is queued and returns the next packet that arrives, or `None` when the queue
-    /// has become empty and another request can be taken. Cancel safe: a packet is sent or
-    /// received whole, and leaves the queue only once it is sent.
-    async fn turn(&mut self) -> Result<Option<Received>, KeeperError> {
-        loop {
-            let interest = if self.out.is_empty() {
-                Interest::READABLE
-            } else {
-                Interest::READABLE | Interest::WRITABLE
-            };
-            let ready = self
-                .socket
-                .ready(interest)
-                .await
-                .map_err(|_| KeeperError::Gone)?;
-            if ready.is_writable() && !self.out.is_empty() {
-                while let Some((packet, fd)) = self.out.front() {
-                    let fds = fd.iter().map(AsFd::as_fd).collect::<Vec<_>>();
-                    let send = || channel::send(self.socket.as_fd(), packet, &fds);
-                    match attempt(&self.socket, Interest::WRITABLE, send) {
-                        Ok(()) => drop(self.out.pop_front()),
-                        Err(ChannelError::WouldBlock) => break,
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-                if self.out.is_empty() {
-                    return Ok(None);
-                }
-            }
-            if ready.is_readable() {
-                let receive = || channel::receive(self.socket.as_fd());
-                match attempt(&self.socket, Interest::READABLE, receive) {
-                    Ok(received) => return Ok(Some(received)),
-                    Err(ChannelError::WouldBlock) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-        }
-    }
-}
-
-/// Tries to send or receive, and lets tokio know where the socket was not ready after all.
-fn attempt<T>(
-    socket: &UnixStream,
-    interest: Interest,
-    transfer: impl FnOnce() -> Result<T, ChannelError>,
-) -> Result<T, ChannelError> {
-    let tried = socket.try_io(interest, || match transfer() {
-        Err(ChannelError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-        other => Ok(other),
-    });
-    tried.unwrap_or(Err(ChannelError::WouldBlock))
-}
-
-fn decode(packet: &Packet) -> Result<Option<ToServer>, KeeperError> {
-    ToServer::decode(packet.kind, &packet.body)
-        .map_err(|_| KeeperError::Protocol("a malformed message"))
 }

@@ -1,11 +1,15 @@
 //! The server's side of the control socket, against a keeper that says only what the test says.
 
+use std::io;
+use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use tokio::io::Interest;
 use tokio::time::timeout;
 
 use super::*;
+use termd_keeper::protocol::channel::{self, ChannelError, Packet, Received};
 use termd_keeper::protocol::confinement::{
     Access, Enforcement, ProcessLimits, Processes, Sandbox, Temporary,
 };
