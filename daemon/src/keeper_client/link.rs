@@ -121,7 +121,7 @@ impl Link {
         }
     }
 
-    /// Ends when the socket closes or every [`KeeperClient`] is dropped. Callers that still wait get
+    /// Ends when the socket closes or every `KeeperClient` is dropped. Callers that still wait get
     /// [`KeeperError::Gone`].
     pub(super) async fn run(
         mut self,
