@@ -8,10 +8,10 @@ use termd_proto::terminal::Front;
 use super::flag::{Flag, names_of};
 use super::rule_spec::RuleSpec;
 use crate::fit::Fit;
-use crate::glob::Case;
+use crate::glob::{Case, Glob};
 use crate::inspect::cwd::PossibleCwd;
 use crate::inspect::finding::{Finding, InspectedCommand};
-use crate::program::options::{Order, Valued, options};
+use crate::program::options::{Options, Order, Valued, options};
 use crate::request::{Completeness, Invocation};
 use crate::shell::word::{UNKNOWN, Word};
 
@@ -161,24 +161,60 @@ impl Rule {
             (false, true) if !spec.lacks.is_empty() => Fit::Maybe,
             (false, _) => Fit::Yes,
         };
-        let operands = spec.operands.iter().enumerate();
-        let by_operands = operands.map(|(number, glob)| {
-            let Some((at, _)) = taken.operands.get(number) else {
-                return may(false, shifts.is_some());
-            };
-            // A word before it may become several words, none, or an option.
-            let is_shifted = shifts.is_some_and(|shifts| shifts <= *at);
-            let word = command.args.get(*at);
-            let text = word.map_or("", Word::possible);
-            let fit = match (glob.is_any(), text.contains(UNKNOWN)) {
-                (true, _) => Fit::Yes,
-                (false, true) if glob.may_fit(text, UNKNOWN) => Fit::Maybe,
-                (false, true) => Fit::No,
-                (false, false) => Fit::from(glob.fits(text, Case::Counts)),
-            };
-            if is_shifted { Fit::Maybe } else { fit }
-        });
-        let by_operands = by_operands.min().unwrap_or(Fit::Yes);
+        let by_operands = fits_operands(&spec.operands, &taken, &command.args, shifts);
         by_pattern.min(by_has).min(by_lacks).min(by_operands)
     }
+}
+
+/// Whether a command's first operands fit these patterns. From the argument `shifts` on, words may become
+/// several or none. An operand behind an option may be the option's value, and is then none.
+fn fits_operands(globs: &[Glob], taken: &Options<'_>, args: &[Word], shifts: Option<usize>) -> Fit {
+    // For each number of patterns, how well the operands so far fit just these.
+    let mut fits = vec![Fit::No; globs.len() + 1];
+    fits[0] = Fit::Yes;
+    let mut best = if globs.is_empty() { Fit::Yes } else { Fit::No };
+    for (at, text) in &taken.operands {
+        let by_skipping = if may_be_no_operand(args, *at, text) {
+            Fit::Maybe
+        } else {
+            Fit::No
+        };
+        for number in (0..globs.len()).rev() {
+            let fit = fits_operand(&globs[number], *at, args, shifts);
+            let with_it = fits[number].min(fit);
+            fits[number + 1] = with_it.max(fits[number + 1].min(by_skipping));
+            fits[number] = fits[number].min(by_skipping);
+        }
+        best = best.max(fits[globs.len()]);
+        if fits.iter().all(|fit| *fit == Fit::No) {
+            break;
+        }
+    }
+    // What shifts may become the operands that are missing.
+    if best == Fit::No && shifts.is_some() && fits.iter().any(|fit| *fit != Fit::No) {
+        return Fit::Maybe;
+    }
+    best
+}
+
+fn fits_operand(glob: &Glob, at: usize, args: &[Word], shifts: Option<usize>) -> Fit {
+    let text = args.get(at).map_or("", Word::possible);
+    let fit = match (glob.is_any(), text.contains(UNKNOWN)) {
+        (true, _) => Fit::Yes,
+        (false, true) if glob.may_fit(text, UNKNOWN) => Fit::Maybe,
+        (false, true) => Fit::No,
+        (false, false) => Fit::from(glob.fits(text, Case::Counts)),
+    };
+    // A word before it may become several words, none, or an option.
+    let is_shifted = shifts.is_some_and(|shifts| shifts <= at);
+    if is_shifted { Fit::Maybe } else { fit }
+}
+
+/// Whether an operand may be the value of the option before it (`git -C DIR push`), or a setting of its
+/// own (`cargo +nightly publish`).
+fn may_be_no_operand(args: &[Word], at: usize, text: &str) -> bool {
+    let option = at.checked_sub(1).and_then(|before| args.get(before));
+    let option = option.map_or("", |word| word.text.as_str());
+    let takes_a_value = option.len() > 1 && option.starts_with('-') && !option.contains('=');
+    text.starts_with('+') || (takes_a_value && option != "--")
 }

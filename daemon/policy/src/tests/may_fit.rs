@@ -258,6 +258,48 @@ fn no_spelling_passes_a_rule_about_words() {
     }
 }
 
+/// Whether an option takes a value is not always known, so the word behind it may be none of the operands.
+#[test]
+fn no_option_passes_a_rule_about_operands() {
+    let policy = rules(
+        "[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push', 'origin', 'main*']\n\
+         [[rules]]\neffect = 'deny'\nprogram = 'kubectl'\noperands = ['delete']\n\
+         [[rules]]\neffect = 'deny'\nprogram = 'docker'\noperands = ['compose', 'down']\n\
+         [[rules]]\neffect = 'deny'\nprogram = 'cargo'\noperands = ['publish']",
+    )
+    .unwrap();
+    let lines = [
+        "git push origin main",
+        "git -C . push origin main",
+        "git -c a.b=c push origin main-2",
+        "git push -o ci.skip origin main",
+        "git -C . push -o ci.skip --receive-pack x origin main",
+        "git push --force origin main",
+        "kubectl -n prod delete pod x",
+        "docker compose -f x.yml down",
+        "docker -H ssh://h compose --profile p down",
+        "cargo +nightly publish",
+    ];
+    let passing = passing(&policy, &lines);
+    assert!(passing.is_empty(), "{passing:#?}");
+    for line in [
+        "git commit -m push origin main",
+        "git push origin topic",
+        "git -C main push origin topic",
+        "git log --oneline origin/main",
+        "git -C . status",
+        "docker compose -f down.yml up",
+        "docker compose up -d",
+        "cargo build --features publish",
+        "cargo +nightly test",
+        "kubectl -n prod get pods",
+        "kubectl get pods -n delete",
+    ] {
+        let judgement = under(&policy, line, false);
+        assert_eq!(judgement.effect, Effect::Allow, "{line}: {judgement:?}");
+    }
+}
+
 #[test]
 fn a_rule_that_asks_is_asked_by_the_client_too() {
     let policy = rules("[[rules]]\neffect = 'confirm'\nprogram = 'frob'").unwrap();
