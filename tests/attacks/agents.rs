@@ -46,6 +46,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         profile_of_the_front,
     ),
     (
+        "what_a_rule_gives_another_profile_is_used_unasked_but_for_typing",
+        profile_of_a_rule,
+    ),
+    (
         "agents_front_without_a_profile_is_asked_nothing_about",
         profile_none_of_the_front,
     ),
@@ -392,6 +396,28 @@ fn profile_of_the_front() {
     let own = agent.create_terminal(&json!({ "command": "sh" }));
     agent.send_text(&own, "echo re''ady\r");
     agent.wait_for_text(&own, "ready\r\n");
+}
+
+/// A rule gives a command another profile than the front's. It runs, and only typing into it is asked
+/// about.
+fn profile_of_a_rule() {
+    let daemon = TestDaemon::configured(
+        "[policy]\n[policy.profiles.limited]\ntimeout = \"1h\"\n\
+         [policy.profiles.build]\ntimeout = \"2h\"\n\
+         [policy.fronts.mcp]\nprofile = \"limited\"\n\
+         [[policy.rules]]\nprofile = \"build\"\nprogram = \"cat\"\n",
+    );
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let own = agent.create_terminal(&json!({ "command": "cat" }));
+    agent.ok("session.hold", &json!({ "id": own }));
+    agent.ok(
+        "session.resize",
+        &json!({ "id": own, "cols": 100, "rows": 30 }),
+    );
+    let error = agent.err("session.send", &json!({ "id": own, "text": "x\r" }));
+    error.assert_is(-32011, "confirmation_required");
+    agent.ok("session.kill", &json!({ "id": own }));
+    agent.ok("session.close", &json!({ "id": own }));
 }
 
 fn profile_none_of_the_front() {

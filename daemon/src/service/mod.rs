@@ -35,8 +35,8 @@ pub(crate) use self::files::{
     ContentSource, FileClient, FileOperator, Files, NewFile, OwnDirectories,
 };
 pub(crate) use self::gate::{
-    Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, OtherPolicy, PolicyInForce, Typist,
-    decide,
+    Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, OtherPolicy, PolicyInForce,
+    TerminalUse, Typist, decide,
 };
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::registry::Registry;

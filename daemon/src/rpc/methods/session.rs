@@ -24,7 +24,7 @@ use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Screens,
-    Typist, checked_size, wait_result,
+    TerminalUse, Typist, checked_size, wait_result,
 };
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
@@ -83,6 +83,7 @@ impl SessionHandler {
     async fn find_to_use(
         &self,
         id: &TerminalRef,
+        usage: TerminalUse,
         context: &ConnectionContext,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let owner = context.native_owner();
@@ -92,7 +93,7 @@ impl SessionHandler {
             confirmed: false,
             asks: context.asks(),
         };
-        self.gate.check_use(&terminal, asker).await?;
+        self.gate.check_use(&terminal, usage, asker).await?;
         Ok(terminal)
     }
 }
@@ -117,7 +118,9 @@ impl SessionHandler {
         params: HoldTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
-        let terminal = self.find_to_use(&params.id, &context).await?;
+        let terminal = self
+            .find_to_use(&params.id, TerminalUse::Control, &context)
+            .await?;
         let ended = context.closed.clone().cancelled_owned();
         self.binding
             .bind_to_connection(&terminal, context.native_owner(), ended);
@@ -213,7 +216,9 @@ impl SessionHandler {
     ) -> RpcResult<()> {
         let ResizeTerminal { id, cols, rows } = params;
         let size: Size = checked_size(Some(cols), Some(rows))?;
-        let terminal = self.find_to_use(&id, &context).await?;
+        let terminal = self
+            .find_to_use(&id, TerminalUse::Control, &context)
+            .await?;
         self.screens.resize(&terminal, size).await;
         Ok(())
     }
@@ -224,7 +229,9 @@ impl SessionHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitResult> {
         let KillTerminal { id, signal } = params;
-        let terminal = self.find_to_use(&id, &context).await?;
+        let terminal = self
+            .find_to_use(&id, TerminalUse::Control, &context)
+            .await?;
         let actor = context.native_owner();
         let ender = Arc::clone(&self.ender);
         let killed = tokio::spawn(async move {
@@ -245,7 +252,7 @@ impl SessionHandler {
         let mode = mode.unwrap_or_default();
         let terminal = match mode {
             AttachMode::Watch => self.find(&id).await?,
-            AttachMode::Type => self.find_to_use(&id, &context).await?,
+            AttachMode::Type => self.find_to_use(&id, TerminalUse::Input, &context).await?,
         };
         let ended = context.closed.clone().cancelled_owned();
         let (actor, number) = (context.native_owner(), context.id.0);
@@ -292,7 +299,9 @@ impl SessionHandler {
                 "may be 10,000 at the most",
             ));
         }
-        let terminal = self.find_to_use(&id, &context).await?;
+        let terminal = self
+            .find_to_use(&id, TerminalUse::Control, &context)
+            .await?;
         let actor = context.native_owner();
         let ender = Arc::clone(&self.ender);
         let eof = eof_ms.map(Duration::from_millis);

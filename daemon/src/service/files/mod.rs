@@ -21,7 +21,7 @@ use self::operator::Done;
 use self::paths::{absolute, lossy};
 use super::audit_log::AuditLog;
 use super::disk::Disk;
-use super::gate::{Asker, Gate, NewCommand, PolicyInForce};
+use super::gate::{Asker, Gate, NewCommand, PolicyInForce, TerminalUse};
 use super::random::random_bits;
 use super::sandbox::{SandboxLease, Sandboxes};
 use crate::store::{AuditAction, AuditOutcome};
@@ -208,7 +208,9 @@ impl Files {
         if terminal.state() == TerminalState::Closed {
             return Err(TerminalError::NotFound(terminal.id().to_string()));
         }
-        self.gate.check_use(terminal, client.asker()).await
+        self.gate
+            .check_use(terminal, TerminalUse::Input, client.asker())
+            .await
     }
 
     /// Finds where a path leads, has that judged, and records it. Fails where there is no such path or

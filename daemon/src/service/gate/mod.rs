@@ -40,6 +40,7 @@ pub(crate) use self::asker::Asker;
 pub(crate) use self::explainer::{Explainer, OtherPolicy};
 pub(crate) use self::policy_in_force::{PolicyInForce, decide};
 pub(crate) use self::ruling::Ruling;
+pub(crate) use self::terminal_use::TerminalUse;
 pub(crate) use self::typist::Typist;
 
 /// How much of a command an error or a record shows, in bytes.

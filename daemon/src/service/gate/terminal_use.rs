@@ -12,13 +12,23 @@ use crate::store::AuditAction;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 
+/// What a caller does with a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TerminalUse {
+    /// Resize, signal, hold and close it.
+    Control,
+    /// Do something by it: type, read and write files. The terminal's profile holds for that.
+    Input,
+}
+
 impl Gate {
-    /// Checks that the caller may use a terminal. An agent may use those that it has opened itself, as
-    /// far as they are held to the profile of its front. About another one a person is asked, once
-    /// for each agent and terminal, and no word of the agent's is enough.
+    /// Checks that the caller may use a terminal. An agent may control those that it has opened itself,
+    /// and type into them as far as they are held to the profile of its front. About another one a
+    /// person is asked, once for each agent and terminal, and no word of the agent's is enough.
     pub(crate) async fn check_use(
         &self,
         terminal: &Terminal,
+        usage: TerminalUse,
         asker: Asker<'_>,
     ) -> Result<(), TerminalError> {
         let Some(agent) = asker.owner.agent() else {
@@ -30,6 +40,9 @@ impl Gate {
         let policy = self.policy.get();
         let mut fronts = asker.owner.names().map(|(front, _)| front);
         let missing = fronts.find_map(|front| {
+            if usage == TerminalUse::Control {
+                return None;
+            }
             // `none` holds a command to nothing.
             let profile = policy.profile_of(front).filter(|name| *name != "none")?;
             (!is_held_to(terminal, profile)).then_some((front, profile))

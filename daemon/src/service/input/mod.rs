@@ -8,7 +8,7 @@ use std::time::Duration;
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
-use super::gate::{Gate, Typist};
+use super::gate::{Gate, TerminalUse, Typist};
 use super::screens::Screens;
 use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
@@ -99,7 +99,9 @@ impl InputSender {
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
         let (actor, connection) = (typist.actor, typist.connection);
-        self.gate.check_use(terminal, typist.asker()).await?;
+        self.gate
+            .check_use(terminal, TerminalUse::Input, typist.asker())
+            .await?;
         let mut typed = terminal.typed_lines.lock().await;
         let next = self
             .gate
