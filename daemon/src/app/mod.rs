@@ -231,7 +231,15 @@ fn daemon(paths: &Paths) -> Daemon {
     let server = rustix::process::getpid().as_raw_pid();
     let program = std::env::current_exe().ok();
     let config_dir = paths.config_file.parent();
-    let own = [config_dir, Some(&paths.state_dir), program.as_deref()];
+    let client = program
+        .as_deref()
+        .map(|path| path.with_file_name("termctl"));
+    let own = [
+        config_dir,
+        Some(&paths.state_dir),
+        program.as_deref(),
+        client.as_deref(),
+    ];
     let own = own.into_iter().flatten();
     Daemon {
         pids: keeper.into_iter().chain([server]).collect(),

@@ -24,6 +24,12 @@ const PATHS: [&str; 5] = [
     "~/.config/systemd/user/termd.*",
     "~/.local/share/systemd/user/termd.*",
 ];
+/// Where the program may be by which a person answers.
+const CLIENTS: [&str; 3] = [
+    "~/bin/termctl",
+    "~/.local/bin/termctl",
+    "~/.cargo/bin/termctl",
+];
 /// Base directories by their variables: <https://specifications.freedesktop.org/basedir-spec>.
 const BASES: [(&str, &str); 3] = [
     ("XDG_CONFIG_HOME", "~/.config"),
@@ -53,12 +59,13 @@ pub(crate) fn of_command(
     let own = Own::new(programs.daemon(), place);
     let named = args.iter().find(|word| own.is_named_by(program, word));
     let works_there = own.is_place();
-    let moved = moved_away(program, args).find(|word| own.is_below(word));
-    if named.is_none() && moved.is_none() && !works_there {
+    let mut whole = moved_away(program, args).chain(filled(program, args));
+    let is_above = whole.any(|word| own.is_below(word));
+    if named.is_none() && !is_above && !works_there {
         return None;
     }
     let starts = wrapper::inner_commands(programs, program, args);
-    if moved.is_none() && !own.is_used_by(programs, program, args, &starts) {
+    if !is_above && !own.is_used_by(programs, program, args, &starts) {
         return None;
     }
     Some(danger(program))
@@ -104,6 +111,42 @@ fn moved_away<'a>(program: &str, args: &'a [Word]) -> impl Iterator<Item = &'a W
         count.saturating_sub(1)
     };
     args.iter().take(count)
+}
+
+/// The directories below which a command may write any file: what it copies, unpacks or finds says which.
+fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
+    let has = |options: &[&str]| {
+        args.iter()
+            .any(|word| options.contains(&word.text.as_str()))
+    };
+    let behind = |options: &[&str]| {
+        let pairs = args.iter().zip(args.iter().skip(1));
+        let found = pairs.filter(|(option, _)| options.contains(&option.text.as_str()));
+        found.map(|(_, directory)| directory).collect()
+    };
+    let unpacks = || {
+        let first = args.first().map_or("", |word| word.text.as_str());
+        has(&["-x", "--extract", "--get"])
+            || (!first.starts_with("--") && first.contains('x') && !first.contains('c'))
+    };
+    match program {
+        "tar" | "bsdtar" if unpacks() => behind(&["-C", "--directory", "--cd"]),
+        "unzip" => behind(&["-d"]),
+        "patch" => behind(&["-d", "--directory"]),
+        "rsync" => args.last().into_iter().collect(),
+        "cp" if has(&["-T", "-rT", "-aT", "--no-target-directory"])
+            || args.iter().any(|word| word.text.ends_with("/.")) =>
+        {
+            args.last().into_iter().collect()
+        }
+        "find" if has(&["-exec", "-execdir", "-ok", "-okdir", "-delete"]) => {
+            let roots = args
+                .iter()
+                .take_while(|word| !word.text.starts_with(['-', '(', '!']));
+            roots.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// termd's files, seen from where a command works.
@@ -227,6 +270,7 @@ impl<'a> Own<'a> {
         };
         let fits = |own: &[&str]| path.len() >= own.len() && agree(&path, own);
         pid.is_some_and(|pid| self.daemon.pids.contains(&pid))
+            || CLIENTS.into_iter().any(|own| fits(&names(own)))
             || self.paths().any(|own| fits(&names(&own)))
     }
 
@@ -258,6 +302,7 @@ impl<'a> Own<'a> {
 /// Whether a text may name a file of termd's from elsewhere: each of them has the name in its path.
 fn may_be_own(text: &str) -> bool {
     text.contains("termd")
+        || text.contains("termctl")
         || text.contains("/proc/")
         || (text.contains('/') && text.contains(['*', '?', '[', UNKNOWN]))
 }
