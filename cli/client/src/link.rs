@@ -78,6 +78,7 @@ impl Default for Introduction {
 #[derive(Debug)]
 pub struct Link {
     socket: PathBuf,
+    start: StartPolicy,
     introduction: Introduction,
     state: Mutex<State>,
 }
@@ -89,8 +90,10 @@ struct State {
     held: Vec<TerminalRef>,
     /// Terminals that this client is attached to. Each new connection names them to the daemon.
     attached: Vec<(TerminalRef, AttachMode)>,
-    /// The first failure since the last answer.
+    /// The first failure since the last answer, or since the daemon was given up.
     failing_since: Option<Instant>,
+    /// The daemon stayed away once. It is not being replaced: the next call may start it.
+    is_given_up: bool,
 }
 
 /// The outcome of one attempt at a call.
@@ -130,18 +133,25 @@ impl Link {
                     })?
             }
         };
-        Ok(Self::on(stream, socket, introduction).await)
+        Ok(Self::on(stream, socket, policy, introduction).await)
     }
 
-    async fn on(stream: UnixStream, socket: PathBuf, introduction: Introduction) -> Self {
+    async fn on(
+        stream: UnixStream,
+        socket: PathBuf,
+        start: StartPolicy,
+        introduction: Introduction,
+    ) -> Self {
         let state = State {
             rpc: introduce(stream, &introduction).await,
             held: Vec::new(),
             attached: Vec::new(),
             failing_since: None,
+            is_given_up: false,
         };
         Self {
             socket,
+            start,
             introduction,
             state: Mutex::new(state),
         }
@@ -276,15 +286,23 @@ impl Link {
         loop {
             if !std::mem::take(&mut at_once) {
                 if since.elapsed() > RECONNECT_DEADLINE {
+                    state.failing_since = None;
+                    state.is_given_up = true;
                     return Err(why);
                 }
                 sleep(RETRY_PAUSE).await;
             }
             match connect(&self.socket).await {
                 Ok(Some(stream)) => {
+                    state.is_given_up = false;
                     state.rpc = introduce(stream, &self.introduction).await;
                 }
-                Ok(None) => continue,
+                Ok(None) => {
+                    if std::mem::take(&mut state.is_given_up) && self.start == StartPolicy::Start {
+                        start_daemon(&daemon_binary()).await?;
+                    }
+                    continue;
+                }
                 Err(error) => {
                     why = error;
                     continue;

@@ -59,7 +59,8 @@ fn scene() -> (tempfile::TempDir, UnixListener, PathBuf) {
 
 async fn open(socket: &Path) -> Link {
     let stream = connect(socket).await.unwrap().unwrap();
-    Link::on(stream, socket.to_owned(), Introduction::default()).await
+    let introduction = Introduction::default();
+    Link::on(stream, socket.to_owned(), StartPolicy::Never, introduction).await
 }
 
 fn close() -> CloseTerminal {
@@ -182,6 +183,24 @@ async fn a_daemon_that_stays_away_is_given_up() {
     drop(listener);
     let error = waiting.await.unwrap().unwrap_err();
     assert!(error.to_string().contains("did not come back"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_that_was_given_up_is_looked_for_by_the_next_call() {
+    let (_dir, listener, socket) = scene();
+    let link = Arc::new(open(&socket).await);
+    let waiting = wait(Arc::clone(&link));
+    drop(Peer::accept(&listener).await);
+    drop(listener);
+    waiting.await.unwrap().unwrap_err();
+    std::fs::remove_file(&socket).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let waiting = wait(link);
+    let mut next = Peer::accept(&listener).await;
+    next.expect("daemon.hello").await;
+    let request = next.expect("session.wait").await;
+    next.answer(&request, "result", wait_result()).await;
+    assert!(waiting.await.unwrap().unwrap());
 }
 
 #[tokio::test]
