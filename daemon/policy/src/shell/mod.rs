@@ -27,6 +27,7 @@ pub(crate) mod quote;
 mod reserved_words;
 pub(crate) mod source;
 pub(crate) mod state;
+pub(crate) mod state_union;
 pub(crate) mod unread_substitutions;
 pub(crate) mod word;
 mod word_builder;
