@@ -11,6 +11,7 @@ use crate::glob::{self, Case};
 use crate::program::table::call::Call;
 use crate::program::table::{ProgramTable, Programs};
 use crate::program::wrapper;
+use crate::program::wrapper::batch_command::BatchCommand;
 use crate::program::wrapper::inner_command::InnerCommand;
 use crate::shell::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
@@ -353,7 +354,7 @@ fn may_be(name: &str, own: &str) -> bool {
 /// Whether a word belongs to a command that another command starts.
 fn is_inner(starts: &[InnerCommand], at: usize, word: &Word) -> bool {
     starts.iter().any(|inner| match inner {
-        InnerCommand::Argv(words) | InnerCommand::Fed { words, .. } => words
+        InnerCommand::Argv(words) | InnerCommand::Batch(BatchCommand { words, .. }) => words
             .iter()
             .any(|inner| inner.text == word.text && inner.span == word.span),
         InnerCommand::Line { at: number, .. }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use termd_proto::policy::Span;
 
+use crate::danger::code::call_effect::CallEffect;
 use crate::danger::code::calls::aliases;
 use crate::danger::code::tokens::{Token, tokens};
 use crate::program::input::runs_stdin;
@@ -15,26 +16,10 @@ use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
 
-/// Calls that start a program, under names that nothing else has.
-const STARTERS: &str = "
-    system popen popen2 popen3 popen4 Popen getoutput getstatusoutput check_output check_call execSync execFile
-    execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe posix_spawn posix_spawnp spawnl
-    spawnle spawnlp spawnv spawnve spawnvp passthru shell_exec proc_open pcntl_exec create_subprocess_exec
-    create_subprocess_shell capture2 capture2e capture3 syscmd esyscmd CDLL fork_exec startProcess execaCommand
-    ProcessBuilder execute_process";
-/// Calls that start a program where the code names a module for that.
-const STARTERS_OF_MODULES: &str = "run call exec spawn fork sh command execa";
 /// Modules that start programs.
 const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
-/// Calls that run a text as code.
-const EVALUATORS: &str = "eval exec compile Function loadstring load runInThisContext runInNewContext instance_eval class_eval";
-/// Calls that run a file as code.
-const FILE_RUNNERS: &str = "run_path run_module dofile execfile loadfile";
-/// Calls that find what they give by a text.
-const FINDERS: &str =
-    "require __import__ import_module getattr const_get call_user_func call_user_func_array";
 /// What holds calls that start programs.
 const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
 
@@ -232,8 +217,8 @@ impl Scan<'_> {
         let before = at.checked_sub(1);
         let is_member = before.is_some_and(|at| matches!(self.sign(at), Some('.' | ':' | '>')));
         let has_exec = is_listed(self.program, EXEC_LANGUAGES);
-        let starts = is_listed(name, STARTERS)
-            || (names_module && is_listed(name, STARTERS_OF_MODULES))
+        let starts = CallEffect::Starts.is_of(name)
+            || (names_module && CallEffect::StartsByModule.is_of(name))
             || (has_exec && !is_member && matches!(name, "exec" | "spawn"))
             || (self.program.starts_with("lua") && name == "execute");
         let next = self.tokens.get(at + 1);
@@ -251,20 +236,20 @@ impl Scan<'_> {
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
                 || self.is_word(at + 1, &["as"]);
-            let is_value = is_member || is_listed(name, STARTERS);
+            let is_value = is_member || CallEffect::Starts.is_of(name);
             self.started.runs_unread |= is_value && !is_import && !self.is_key(at);
-        } else if is_listed(name, FILE_RUNNERS) && is_call
+        } else if CallEffect::RunsFile.is_of(name) && is_call
             || (name == "do" && self.program == "perl" && matches!(next, Some(Token::Text(_))))
         {
             self.started.runs_unread = true;
-        } else if is_listed(name, EVALUATORS) && is_call && !is_member {
+        } else if CallEffect::RunsCode.is_of(name) && is_call && !is_member {
             match self.tokens.get(at + 2) {
                 Some(Token::Text(text)) if self.is_literal(at + 1) => {
                     self.started.code.push(text.clone());
                 }
                 _ => self.started.runs_unread = true,
             }
-        } else if is_listed(name, FINDERS) && is_call {
+        } else if CallEffect::Finds.is_of(name) && is_call {
             let holds = matches!(self.tokens.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
             let is_getter = name == "getattr" || name == "const_get";
             self.started.runs_unread |= holds || (!is_getter && !self.is_literal(at + 1));

@@ -5,6 +5,8 @@ use termd_proto::terminal::Front;
 
 use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
+use super::function_calls::FunctionCalls;
+use super::secret_flow::SecretFlow;
 use super::written::WrittenFiles;
 use crate::program::kind::ProgramKind;
 use crate::program::table::Programs;
@@ -48,10 +50,8 @@ pub(crate) struct Inspection {
     /// What is read now runs only if the environment has set a variable that the text gives a default.
     /// It matters to rules, and is no reason to doubt the text.
     pub(super) is_unlikely: bool,
-    /// Calls of functions that are read.
-    pub(super) calls: usize,
-    /// The functions that are being read.
-    pub(super) active_calls: Vec<String>,
+    /// The calls of functions that the text has defined.
+    pub(super) calls: FunctionCalls,
     /// What is known of programs.
     pub(crate) programs: Programs,
     /// The kind of client that asks. A command that speaks for a person is no danger of a person's.
@@ -70,13 +70,10 @@ pub(crate) struct Inspection {
     pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
     pub(super) definitions: usize,
-    /// Where a command prints what a database holds.
-    pub(crate) dump: Option<Span>,
     /// The settings of git that the text sets by variables.
     pub(crate) git_settings: Vec<(String, String)>,
-    /// Whether a command reads secrets, and where one sends something.
-    pub(crate) reads_secrets: bool,
-    pub(crate) sends: Option<Span>,
+    /// What the text reads and sends.
+    pub(super) secret_flow: SecretFlow,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,

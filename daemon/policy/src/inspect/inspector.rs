@@ -15,18 +15,19 @@ use super::cwd::{inner_directories, own_directories};
 use super::fetched::runs_directory;
 use super::finding::{Finding, InspectedCommand};
 use super::foreign_shell::{changes_grammar, reads_as_bash};
+use super::function_calls::CallReading;
 use super::harmless_code::runs_harmless_code;
 use super::inspection::{Inspection, SearchPath};
 use super::program_word::{is_descriptor_variable, known_program, unknown_name_end};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::writes::Files;
-use crate::danger::{self, Danger, code, exfiltration, sql};
+use crate::danger::{self, Danger, code, sql};
 use crate::program::kind::{ProgramKind, SqlClient, base_name, program_kind};
 use crate::program::output::fetches;
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
-use crate::program::wrapper::inner_command::{Batches, InnerCommand};
+use crate::program::wrapper::inner_command::InnerCommand;
 use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
 use crate::shell::word::{UNKNOWN, Word, joined};
@@ -34,10 +35,6 @@ use crate::shell::word::{UNKNOWN, Word, joined};
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
 
-/// Calls of functions that are read for one text.
-const MAX_CALLS: usize = 64;
-/// Words that a program reads of which each may be the first of a command.
-const MAX_BATCHES: usize = 32;
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -326,27 +323,25 @@ impl Inspector {
         let Some(body) = self.inspection.state.function(&name.text) else {
             return;
         };
-        let active = &self.inspection.active_calls;
-        let within = active.iter().filter(|active| **active == name.text).count();
-        self.inspection.calls += 1;
-        if within > 1 || self.inspection.calls > MAX_CALLS {
-            if within <= 1 {
-                self.inspection.note_possible(span);
-            }
+        let reading = self.inspection.calls.count(&name.text);
+        if reading == CallReading::TooMany {
+            self.inspection.note_possible(span);
+        }
+        if reading != CallReading::WithArguments {
             self.inspection.state.blur_all();
+        }
+        if matches!(reading, CallReading::Skip | CallReading::TooMany) {
             return;
         }
-        let is_known = within == 0 && args.iter().all(|word| !word.splits);
+        let is_known =
+            reading == CallReading::WithArguments && args.iter().all(|word| !word.splits);
         let given = args.iter().map(|word| word.text.clone());
         let given = is_known.then(|| Arc::new(given.collect()));
-        if within > 0 {
-            self.inspection.state.blur_all();
-        }
-        self.inspection.active_calls.push(name.text.clone());
+        self.inspection.calls.enter(&name.text);
         let outer = std::mem::replace(&mut self.inspection.state.parameters, given);
         inspect_script(self, &body, Nesting::Within(span), stdin, depth + 1);
         self.inspection.state.parameters = outer;
-        self.inspection.active_calls.pop();
+        self.inspection.calls.leave();
     }
 
     /// Takes what a builtin sets, and inspects what it evaluates.
@@ -480,18 +475,10 @@ impl Inspector {
 
     /// Learns whether a command reads secrets, and whether it sends something.
     fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
-        let programs = self.inspection.programs.clone();
-        let place = &self.inspection.state.place;
-        let reads = exfiltration::reads_secrets(&programs, place, program, args);
-        self.inspection.reads_secrets |= reads;
-        let sends = exfiltration::sends(&programs, program, args);
-        if self.inspection.sends.is_none() && sends {
-            self.inspection.sends = Some(span);
-        }
-        if exfiltration::dumps(program, args) {
-            self.inspection.dump = Some(span);
-        }
-        if self.inspection.dump.is_some() && sends && exfiltration::is_foreign(&programs, program) {
+        let inspection = &mut self.inspection;
+        let (programs, place) = (&inspection.programs, &inspection.state.place);
+        let flow = &mut inspection.secret_flow;
+        if flow.add_command(programs, place, program, args, span) {
             let reason = "it sends what a database holds";
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
@@ -499,7 +486,7 @@ impl Inspector {
 
     /// Notes a text that reads secrets and sends something.
     pub(super) fn note_exfiltration(&mut self) {
-        if let (true, Some(span)) = (self.inspection.reads_secrets, self.inspection.sends) {
+        if let Some(span) = self.inspection.secret_flow.leak() {
             let reason = "it reads secrets and sends something";
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
@@ -569,19 +556,15 @@ impl Inspector {
                 self.command(&words, stdin, depth);
                 self.inspection.asks_unlisted = asks;
             }
-            InnerCommand::Fed {
-                words,
-                placeholder,
-                batches,
-            } => {
+            InnerCommand::Batch(batch) => {
                 // What is read may be the verb or an option that names a program.
-                let is_alone = stdin.text().is_none() && placeholder.is_none();
-                if let ([name], true) = (words.as_slice(), is_alone)
+                let is_alone = stdin.text().is_none() && batch.placeholder.is_none();
+                if let ([name], true) = (batch.words.as_slice(), is_alone)
                     && self.inspection.programs.runs_others(base_name(&name.text))
                 {
                     self.inspection.note_possible(span);
                 }
-                for words in fed(words, placeholder.as_deref(), batches, stdin, span) {
+                for words in batch.commands(stdin.text(), span) {
                     self.command(&words, &Stdin::Given, depth);
                 }
             }
@@ -661,43 +644,4 @@ fn runs_in_same_shell(program: &str) -> bool {
         program,
         "eval" | "trap" | "alias" | "builtin" | "command" | "exec" | "time" | "noglob"
     )
-}
-
-/// The commands that a program makes of its own words and those that it reads, as xargs(1) does.
-fn fed(
-    words: Vec<Word>,
-    placeholder: Option<&str>,
-    batches: Batches,
-    stdin: &Stdin,
-    span: Span,
-) -> Vec<Vec<Word>> {
-    let unknown = UNKNOWN.to_string();
-    let text = stdin.text().unwrap_or(&unknown);
-    let Some(placeholder) = placeholder.filter(|placeholder| !placeholder.is_empty()) else {
-        let parts = text.split(|c: char| c.is_whitespace() || c == '\0');
-        let parts = parts.filter(|text| !text.is_empty());
-        let read: Vec<Word> = parts.map(|text| Word::literal(text, span)).collect();
-        let is_unclear = text.contains(['\'', '"', '\\', UNKNOWN]);
-        let with = |read: &[Word]| [words.as_slice(), read].concat();
-        return if is_unclear || batches == Batches::Any || read.len() > MAX_BATCHES {
-            vec![with(&[Word::unknown(span)])]
-        } else if batches == Batches::Some && read.len() > 1 {
-            (0..read.len())
-                .filter_map(|first| read.get(first..))
-                .map(with)
-                .collect()
-        } else {
-            vec![with(&read)]
-        };
-    };
-    let lines: Vec<&str> = text.lines().collect();
-    let replacement = match lines.as_slice() {
-        [only] => only.trim(),
-        _ => &unknown,
-    };
-    let replaced = words.into_iter().map(|word| Word {
-        text: word.text.replace(placeholder, replacement),
-        ..word
-    });
-    vec![replaced.collect()]
 }

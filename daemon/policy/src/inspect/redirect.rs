@@ -27,11 +27,11 @@ pub(super) fn inspect_redirect(
             let files = Files::new(inspection.programs.files(), &inspection.state.place);
             let is_secret =
                 writes::is_credential(files, &word.text) || writes::is_private(files, &word.text);
-            inspection.reads_secrets |= is_secret;
+            inspection.secret_flow.add_read(is_secret);
             continue;
         }
         if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
-            inspection.sends.get_or_insert(span);
+            inspection.secret_flow.add_send(span);
         }
         let stays =
             !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");

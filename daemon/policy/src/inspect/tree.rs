@@ -23,6 +23,7 @@ use crate::shell::grammar_faults::words_behind_redirects;
 use crate::shell::printed::is_descriptor;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::state::{Content, ShellState};
+use crate::shell::state_union::StateUnion;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
 /// What a statement's redirections give its command.
@@ -147,36 +148,26 @@ impl TreeWalk<'_> {
             left = *first;
         }
         parts.push((left, false));
-        // What may be so behind the list, if it ends early.
-        let mut ended: Option<ShellState> = None;
-        let mut certain = true;
+        // What may be so behind the list, wherever it ends.
+        let mut ends = StateUnion::default();
         for (part, is_or) in parts.into_iter().rev() {
             let before = self.state().clone();
-            if is_or && let Some(ended) = &ended {
+            if is_or && let Some(ended) = ends.state() {
                 self.state().join(ended);
             }
             let is_plain_value =
                 part.kind() == "variable_assignment" && !self.source.of(part).contains(['$', '`']);
             self.statement(part, stdin, depth + 1);
-            if certain && is_plain_value {
+            match ends.state() {
                 // It runs, and does not fail.
-                continue;
+                None if is_plain_value => continue,
+                None => {}
+                Some(_) => ends.add(&before),
             }
-            if certain {
-                ended = Some(self.state().clone());
-                certain = false;
-                continue;
-            }
-            match &mut ended {
-                Some(ended) => {
-                    ended.join(&before);
-                    ended.join(self.state());
-                }
-                None => ended = Some(before),
-            }
+            ends.add(self.state());
         }
-        if let Some(ended) = ended {
-            self.state().join(&ended);
+        if let Some(ended) = ends.state() {
+            self.state().join(ended);
         }
     }
 
@@ -195,7 +186,7 @@ impl TreeWalk<'_> {
     /// `if` and `case`: of several courses one is taken.
     fn branches(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let mut before = self.state().clone();
-        let mut after: Option<ShellState> = None;
+        let mut after = StateUnion::default();
         let is_case = node.kind() == "case_statement";
         let mut has_else = false;
         let (mut own, mut clauses) = (Vec::new(), Vec::new());
@@ -216,7 +207,7 @@ impl TreeWalk<'_> {
             self.statements(condition, stdin, depth);
             before.join(&self.state().clone());
             self.statements(body, stdin, depth);
-            after = Some(self.state().clone());
+            after.add(self.state());
         }
         for clause in clauses {
             has_else |= clause.kind() == "else_clause";
@@ -227,18 +218,12 @@ impl TreeWalk<'_> {
                 // Its condition is read again where it does not hold.
                 before.join(&state);
             }
-            match &mut after {
-                Some(after) => after.join(&state),
-                None => after = Some(state),
-            }
+            after.add(&state);
         }
         if !has_else {
-            match &mut after {
-                Some(after) => after.join(&before),
-                None => after = Some(before),
-            }
+            after.add(&before);
         }
-        if let Some(after) = after {
+        if let Some(after) = after.into_state() {
             *self.state() = after;
         }
     }
@@ -541,7 +526,7 @@ impl TreeWalk<'_> {
         let before = self.state().clone();
         let temporary = self.temporary(node, depth);
         let with_temporary = self.state().clone();
-        let mut after: Option<ShellState> = None;
+        let mut after = StateUnion::default();
         alternatives.dedup();
         for (words, is_unlikely) in alternatives {
             *self.state() = with_temporary.clone();
@@ -551,13 +536,9 @@ impl TreeWalk<'_> {
             self.sink.command(&words, &reads, depth + 1);
             self.sink.inspection().is_unlikely = was_unlikely;
             self.restore(&temporary, &before, &words);
-            let state = self.state().clone();
-            match &mut after {
-                Some(after) => after.join(&state),
-                None => after = Some(state),
-            }
+            after.add(self.state());
         }
-        *self.state() = after.unwrap_or(before);
+        *self.state() = after.into_state().unwrap_or(before);
     }
 
     fn substitutions_of_command(&mut self, node: Node<'_>, depth: usize) {

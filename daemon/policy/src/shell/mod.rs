@@ -8,6 +8,7 @@
 //! Nothing here knows programs, or what is dangerous.
 
 mod braces;
+mod char_reader;
 pub(crate) mod choices;
 pub(crate) mod confusables;
 pub(crate) mod continuation;
@@ -26,5 +27,7 @@ pub(crate) mod quote;
 mod reserved_words;
 pub(crate) mod source;
 pub(crate) mod state;
+pub(crate) mod state_union;
 pub(crate) mod unread_substitutions;
 pub(crate) mod word;
+mod word_builder;

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::call_effect::CallEffect;
 use super::tokens::{Token, tokens};
-use super::{RECURSIVE, RUNNERS, TREE_REMOVERS};
 use crate::shell::word::UNKNOWN;
-use crate::word_list::is_listed;
 
 /// One call: the last part of its name, and the texts among its arguments.
 #[derive(Debug)]
@@ -16,6 +15,13 @@ pub(super) struct Call {
     pub(super) texts: Vec<String>,
     /// The words among its arguments.
     pub(super) words: Vec<String>,
+}
+
+impl Call {
+    /// Whether calls of its name have this effect.
+    pub(super) fn does(&self, effect: CallEffect) -> bool {
+        effect.is_of(&self.name)
+    }
 }
 
 /// The calls in a code. `system "x"`, `qx(x)`, `` `x` `` and `open(F, "| x")` are calls, too.
@@ -141,9 +147,13 @@ pub(crate) fn aliases(tokens: &[Token]) -> HashMap<String, String> {
                 names.insert(format!("={alias}"), text.clone());
             }
             [Token::Word(name), Token::Sign(':'), Token::Word(alias)]
-                if [RUNNERS, TREE_REMOVERS, RECURSIVE]
-                    .iter()
-                    .any(|list| is_listed(name, list)) =>
+                if [
+                    CallEffect::RunsLine,
+                    CallEffect::RemovesTree,
+                    CallEffect::MayRemoveTree,
+                ]
+                .iter()
+                .any(|effect| effect.is_of(name)) =>
             {
                 names.insert(alias.clone(), name.clone());
             }

@@ -1,26 +1,17 @@
 //! Code that names by a text what it calls.
 
+use super::call_effect::CallEffect;
 use super::calls::calls;
-use crate::word_list::is_listed;
-
-/// Calls that find what they call by a name.
-pub(super) const BY_NAME: &str = "
-    getattr __import__ import_module send __send__ public_send const_get call_user_func call_user_func_array
-    method constantize globals locals __getattribute__ attrgetter methodcaller";
-/// Names that nobody gives as a text but to hide them.
-const HIDDEN: &str = "
-    system popen exec execv execve execvp execSync execFileSync eval spawn spawnSync rmtree rmSync unlink shell_exec
-    passthru proc_open check_output Popen removedirs child_process subprocess kill
-    rmdirSync unlinkSync rm_rf rm_r remove_tree pcntl_exec fork reboot execute";
+use super::code_text::CodeText;
 
 /// Why code is dangerous that names by a text what it calls: `getattr(os, 'sys' + 'tem')`.
-pub(super) fn danger(code: &str) -> Option<String> {
-    let tight: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+pub(super) fn danger(code: &CodeText<'_>) -> Option<String> {
+    let tight = &code.tight;
     let joins = tight.contains("'+'")
         || tight.contains("\"+\"")
         || tight.contains("'.'")
         || tight.contains("\".\"");
-    let mut joined = code.to_owned();
+    let mut joined = code.source.to_owned();
     if joins {
         let signs = ["'+'", "\"+\"", "'.'", "\".\""];
         joined = signs
@@ -28,17 +19,21 @@ pub(super) fn danger(code: &str) -> Option<String> {
             .fold(tight.clone(), |text, sign| text.replace(sign, ""));
     }
     let hides = calls(&joined).iter().any(|call| {
-        is_listed(&call.name, BY_NAME) && call.texts.iter().any(|text| is_listed(text, HIDDEN))
+        call.does(CallEffect::CallsByName)
+            && call
+                .texts
+                .iter()
+                .any(|text| CallEffect::IsHidden.is_of(text))
     });
     let computed_import = joins
         && (tight.contains("__import__('") || tight.contains("__import__(\""))
-        && joined != tight
+        && joined != *tight
         && tight.split("__import__(").skip(1).any(|rest| {
             rest.split(')')
                 .next()
                 .is_some_and(|argument| argument.contains('+'))
         });
-    let by_key = HIDDEN.split_whitespace().any(|name| {
+    let by_key = CallEffect::IsHidden.names().any(|name| {
         joined.contains(&format!("['{name}'](")) || joined.contains(&format!("[\"{name}\"]("))
     });
     let binds = tight.contains("process.binding(");

@@ -1,10 +1,10 @@
 //! The shell lines in code: the texts that calls give to the system.
 
+use super::call_effect::CallEffect;
 use super::calls::calls;
+use super::judged_part;
 use super::tokens::{Token, tokens};
-use super::{RUNNERS, judged_part};
 use crate::shell::word::UNKNOWN;
-use crate::word_list::is_listed;
 
 /// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
 /// a call is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
@@ -53,7 +53,7 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
     }
     lines.extend(started_list(code));
     for call in calls(code) {
-        if is_listed(&call.name, RUNNERS)
+        if call.does(CallEffect::RunsLine)
             || call.path.starts_with("os.")
             || call.path.starts_with("subprocess.")
             || call.path.ends_with("run.program")

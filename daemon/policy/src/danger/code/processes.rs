@@ -1,20 +1,17 @@
 //! Calls that stop processes, and that change the rights of files.
 
+use super::call_effect::CallEffect;
 use super::calls::Call;
-use crate::word_list::is_listed;
-
-/// Calls that send a signal.
-const KILLERS: &str = "kill killpg posix_kill";
 
 /// Why a call is dangerous that signals processes, or changes the rights of a file.
 pub(super) fn danger(call: &Call, tight: &str) -> Option<String> {
     let words = || call.words.iter().chain(&call.texts).map(String::as_str);
-    if is_listed(&call.name, KILLERS)
+    if call.does(CallEffect::Signals)
         && words().any(|word| matches!(word, "SIGKILL" | "KILL" | "9"))
     {
         return Some("it kills processes that cannot clean up".to_owned());
     }
-    if is_listed(&call.name, KILLERS) && matches!(target(call), Some("0" | "1")) {
+    if call.does(CallEffect::Signals) && matches!(target(call), Some("0" | "1")) {
         return Some("it stops all processes, or the first of the machine".to_owned());
     }
     let kills_each = matches!(&*call.name, "kill" | "terminate") && tight.contains("process_iter");

@@ -1,6 +1,6 @@
 //! Names by which code may start a program in a way that is not followed.
 //!
-//! Code that holds none of them, and no call of [`super::STARTERS`], may still start a program by a library
+//! Code that holds none of them, and no call of [`CallEffect::Starts`](crate::danger::code::call_effect::CallEffect::Starts), may still start a program by a library
 //! of its own.
 
 use crate::danger::code::tokens::Token;

@@ -1,6 +1,7 @@
 //! Programs that start a command for each thing that they find or read: xargs(1), parallel(1), find(1).
 
-use super::inner_command::{Batches, InnerCommand};
+use super::batch_command::{BatchCommand, Batches};
+use super::inner_command::InnerCommand;
 use super::shells::shell_line;
 use crate::program::kind::{base_name, is_shell};
 use crate::program::options::{Order, Valued, options};
@@ -52,11 +53,11 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
     } else {
         Batches::One
     };
-    let mut started = vec![InnerCommand::Fed {
+    let mut started = vec![InnerCommand::Batch(BatchCommand {
         words,
         placeholder: replaced.map(str::to_owned),
         batches,
-    }];
+    })];
     if runs_input {
         started.push(InnerCommand::Unknown("it runs what it reads"));
     }
@@ -90,11 +91,11 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
         let reads = command.len() == options.operands.len() && !text.contains('{');
         let mut started = vec![InnerCommand::Line { text, at }];
         if reads {
-            started.push(InnerCommand::Fed {
+            started.push(InnerCommand::Batch(BatchCommand {
                 words: args.get(at..).unwrap_or_default().to_vec(),
                 placeholder: None,
                 batches: Batches::Some,
-            });
+            }));
         }
         return started;
     }

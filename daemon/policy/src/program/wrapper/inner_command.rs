@@ -1,17 +1,8 @@
 //! What a command starts.
 
+use super::batch_command::BatchCommand;
 use crate::program::kind::SqlClient;
 use crate::shell::word::{Word, joined};
-
-/// How many commands get the words that a program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Batches {
-    One,
-    /// Any word may be the first of a command.
-    Some,
-    /// How the text becomes words is not known either.
-    Any,
-}
 
 /// What a command starts. `at` is the number of the argument that a text stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +11,8 @@ pub(crate) enum InnerCommand {
     Argv(Vec<Word>),
     /// Options that a variable adds to a program, behind its name. They start nothing by themselves.
     Options(Vec<Word>),
-    /// A command that also gets words which the program reads: at its end, or in place of
-    /// `placeholder`.
-    Fed {
-        words: Vec<Word>,
-        placeholder: Option<String>,
-        batches: Batches,
-    },
+    /// A command that also gets words which the program reads.
+    Batch(BatchCommand),
     /// A line for a shell.
     Line { text: String, at: usize },
     /// A script of a shell, with the words that it gets as `$0`, `$1` and so on.

@@ -1,6 +1,7 @@
 //! Programs that start others, and what they start: by their rows of the table, and by code where a
 //! row cannot say it.
 
+pub(crate) mod batch_command;
 mod batches;
 mod by_row;
 mod containers;

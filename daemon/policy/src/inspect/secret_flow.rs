@@ -1,0 +1,51 @@
+//! Whether a text reads secrets, and where it sends something. Both in one text are a danger.
+
+use termd_proto::policy::Span;
+
+use crate::danger::exfiltration;
+use crate::program::table::ProgramTable;
+use crate::shell::place::Place;
+use crate::shell::word::Word;
+
+/// What the commands of a text have read and sent so far.
+#[derive(Debug, Default)]
+pub(crate) struct SecretFlow {
+    reads_secrets: bool,
+    /// Where something is first sent.
+    sends: Option<Span>,
+    /// Whether a command prints what a database holds.
+    dumps: bool,
+}
+
+impl SecretFlow {
+    pub(super) fn add_read(&mut self, is_secret: bool) {
+        self.reads_secrets |= is_secret;
+    }
+
+    pub(super) fn add_send(&mut self, span: Span) {
+        self.sends.get_or_insert(span);
+    }
+
+    /// Adds a command. Returns whether it may send what a database holds.
+    pub(super) fn add_command(
+        &mut self,
+        table: &ProgramTable,
+        place: &Place,
+        program: &str,
+        args: &[Word],
+        span: Span,
+    ) -> bool {
+        self.add_read(exfiltration::reads_secrets(table, place, program, args));
+        let sends = exfiltration::sends(table, program, args);
+        if sends {
+            self.add_send(span);
+        }
+        self.dumps |= exfiltration::dumps(program, args);
+        self.dumps && sends && exfiltration::is_foreign(table, program)
+    }
+
+    /// Where a text sends something that also reads secrets.
+    pub(super) fn leak(&self) -> Option<Span> {
+        self.sends.filter(|_| self.reads_secrets)
+    }
+}
