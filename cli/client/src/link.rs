@@ -299,7 +299,8 @@ impl Link {
                 }
                 Ok(None) => {
                     if std::mem::take(&mut state.is_given_up) && self.start == StartPolicy::Start {
-                        start_daemon(&daemon_binary()).await?;
+                        // A future that most calls never need.
+                        Box::pin(start_daemon(&daemon_binary())).await?;
                     }
                     continue;
                 }
