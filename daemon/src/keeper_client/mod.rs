@@ -1,6 +1,6 @@
 //! The server's side of the control socket.
 //!
-//! A task owns the socket ([`link`]); [`KeeperClient`] makes requests of it. By its answers to pings the
+//! A task owns the socket (`link`); [`KeeperClient`] makes requests of it. By its answers to pings the
 //! keeper knows that this process is alive.
 
 mod error;
