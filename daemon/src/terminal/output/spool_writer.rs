@@ -29,9 +29,6 @@ const PATIENCE: u32 = 16;
 const LONG_YIELD: Duration = Duration::from_micros(100);
 /// Most bytes of one [`SpoolWriter::pump`], so that a flood does not starve the task's other duties.
 pub const PUMP_BUDGET_BYTES: u64 = 128 << 10;
-/// Longest time of one pump: where the processors are wanted, the bytes come slowly.
-const PUMP_BUDGET: Duration = Duration::from_micros(200);
-
 /// Why a pump stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PumpStop {
@@ -83,7 +80,6 @@ impl SpoolWriter {
         mut meanwhile: impl FnMut(Offset) -> Meanwhile,
     ) -> io::Result<PumpStop> {
         let first = spool.end();
-        let until = Instant::now() + PUMP_BUDGET;
         loop {
             let (taken, stop) = if self.splices {
                 self.fill_pipe(master)?
@@ -92,14 +88,12 @@ impl SpoolWriter {
             };
             self.move_on(spool, taken)?;
             let moved = spool.end().since(first);
-            let is_spent = moved >= PUMP_BUDGET_BYTES || Instant::now() >= until;
             match stop {
                 Some(PumpStop::Drained)
-                    if moved >= FLOOD_BYTES
-                        && !is_spent
+                    if (FLOOD_BYTES..PUMP_BUDGET_BYTES).contains(&moved)
                         && more_comes_soon(master, || meanwhile(spool.end()))? => {}
                 Some(stop) => return Ok(stop),
-                None if is_spent => return Ok(PumpStop::Budget),
+                None if moved >= PUMP_BUDGET_BYTES => return Ok(PumpStop::Budget),
                 None => {}
             }
         }
