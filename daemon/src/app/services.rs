@@ -58,7 +58,6 @@ pub(super) struct Base {
     /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
     pub(super) stopping: CancellationToken,
     pub(super) heap: HeapTrim,
-    flood_turns: FloodTurns,
 }
 
 impl Base {
@@ -66,16 +65,14 @@ impl Base {
         let events = broadcast::Sender::new(EVENT_QUEUE);
         let stopping = CancellationToken::new();
         let registry = Registry::new(max_running, events.clone(), stopping.clone());
-        let flood_turns = FloodTurns::default();
         Self {
-            audit: AuditLog::new(store.clone(), flood_turns.clone()),
+            audit: AuditLog::new(store.clone()),
             registry: Arc::new(registry),
             store,
             keeper,
             events,
             stopping,
             heap: HeapTrim::start(),
-            flood_turns,
         }
     }
 }
@@ -233,7 +230,7 @@ impl Services {
             keeper: base.keeper.clone(),
             events: base.events.clone(),
             backlog: Backlog::default(),
-            flood_turns: base.flood_turns.clone(),
+            flood_turns: FloodTurns::default(),
             input_log: input_log(config),
             idle_listed,
             stopping: base.stopping.clone(),
