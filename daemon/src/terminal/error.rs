@@ -211,7 +211,7 @@ pub enum TerminalError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
-    /// So many processes outlived SIGKILL.
+    /// The number of processes that outlived SIGKILL.
     #[error(
         "{0} processes of this terminal could not be ended: stuck in the kernel or another user's \
          (termctl status lists what is left); end it again"

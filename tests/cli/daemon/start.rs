@@ -85,8 +85,7 @@ fn many_at_once_start_one() {
     stop(&home);
 }
 
-/// A daemon that is starting or ending has the lock and no socket. Whoever starts one meanwhile waits
-/// for the other.
+/// A daemon that is starting or ending has the lock and no socket. Another start waits for it.
 #[test]
 fn a_start_waits_for_a_daemon_that_does_not_listen_yet() {
     let home = Home::create();
