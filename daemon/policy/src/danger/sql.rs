@@ -366,10 +366,25 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         return Vec::new();
     }
     let prefixes = [
-        "\\!", ".shell ", ".shel ", ".she ", ".sh ", ".system ", ".syste ", ".syst ", ".sys ",
-        ".sy ", "system ", "!", "\\o |", "\\g |",
+        "\\!",
+        ".shell ",
+        ".shel ",
+        ".she ",
+        ".sh ",
+        ".system ",
+        ".syste ",
+        ".syst ",
+        ".sys ",
+        ".sy ",
+        "system ",
+        "!",
+        "\\P ",
+        "pager ",
+        "host ",
+        "shell ",
+        "\\setenv PAGER ",
     ];
-    let quotes = ['"', '\'', ' ', ')'];
+    let quotes = ['"', '\'', ' ', ')', '`'];
     let lines = text.lines().map(str::trim_start);
     lines
         .filter_map(|line| {
@@ -378,7 +393,14 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
             let program = line
                 .starts_with("\\copy")
                 .then(|| line.split_once("program "));
-            let behind = piped.or(program).flatten();
+            // psql(1): `select 1 \\g |CMD`, `` \\set x `CMD` ``.
+            let meta = line.rsplit_once('\\');
+            let meta = meta.map(|(_, meta)| meta.split_once('|'));
+            let meta = meta.filter(|parts| {
+                parts.is_some_and(|(name, _)| name.trim().chars().all(char::is_alphabetic))
+            });
+            let printed = line.starts_with('\\').then(|| line.split_once('`'));
+            let behind = piped.or(program).or(meta).or(printed).flatten();
             let line_of = |prefix: &&str| line.strip_prefix(*prefix);
             behind
                 .map(|(_, line)| line.trim_matches(quotes))

@@ -1,7 +1,6 @@
 //! What assignments and builtins set in the shell: bash(1), SHELL BUILTIN COMMANDS.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use tree_sitter::Node;
 
@@ -11,7 +10,7 @@ use crate::shell::expansion::{Scope, expand_value};
 use crate::shell::format::formatted_texts;
 use crate::shell::grammar::{Step, walk};
 use crate::shell::source::Source;
-use crate::shell::state::{Content, ShellState};
+use crate::shell::state::{Content, PARAMETERS, ShellState};
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
 
 /// Builtins that give a variable a value that the text does not tell.
@@ -27,12 +26,21 @@ const READERS: [&str; 8] = [
 ];
 /// Builtins after which any variable may be another.
 const SETTERS: [&str; 3] = ["eval", "source", "."];
+/// Builtins that set variables or positional parameters, some of them by names in their words.
+const NAMED_SETTERS: &str = "declare typeset local export readonly integer float unset set shift";
 /// Builtins of which an assignment before them may last (POSIX 2.14).
 const SPECIAL: &str = ": . eval exec export readonly return set shift times trap unset";
 
 /// Whether an assignment before this command may last.
 pub(super) fn is_special(program: &str) -> bool {
     crate::word_list::is_listed(program, SPECIAL)
+}
+
+/// Whether a builtin may set a variable or the positional parameters.
+pub(super) fn is_setter(program: &str) -> bool {
+    READERS.contains(&program)
+        || SETTERS.contains(&program)
+        || crate::word_list::is_listed(program, NAMED_SETTERS)
 }
 
 /// Sets what an assignment sets. Returns the variable's name and its possible values, or those of its
@@ -106,6 +114,7 @@ fn content_of(
 
 fn appended(before: Content, given: Content) -> Content {
     match (before, given) {
+        (Content::List(unset), given) if unset.is_empty() => given,
         (Content::Text(before), Content::Text(given)) => Content::Text(before + &given),
         (Content::Unknown, Content::Text(given)) => Content::Text(format!("{UNKNOWN}{given}")),
         (Content::List(mut before), Content::List(given)) => {
@@ -150,10 +159,7 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
             let count = args
                 .first()
                 .map_or(Ok(1), |word| word.text.parse::<usize>());
-            let parameters = state.parameters.take();
-            state.parameters = parameters.zip(count.ok()).map(|(parameters, count)| {
-                Arc::new(parameters.get(count..).unwrap_or_default().to_vec())
-            });
+            shift(count.ok(), state);
         }
         "alias" => {
             let is_global = args.iter().any(|word| word.text == "-g");
@@ -175,11 +181,27 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
         }
         "hash" => {
             let given = options(args, Valued::These("p"), Order::OptionsFirst);
-            if let (Some((_, path)), Some(name)) = (given.value(&["p"]), given.operand(0)) {
-                state.define_alias(name, path);
+            for (_, name) in &given.operands {
+                if let Some((_, path)) = given.value(&["p"]) {
+                    state.define_alias(name, path);
+                }
             }
         }
         _ => {}
+    }
+}
+
+/// bash(1), shift: with more than there are, the parameters stay. `None`: the number is not known.
+fn shift(count: Option<usize>, state: &mut ShellState) {
+    let shifted = |content: &Content| match (content, count) {
+        (Content::List(all), Some(count)) => {
+            Content::List(all.get(count..).unwrap_or(all).to_vec())
+        }
+        _ => Content::Unknown,
+    };
+    if let Some(contents) = state.contents(PARAMETERS) {
+        let contents = contents.iter().map(shifted).collect();
+        state.assign(PARAMETERS, contents);
     }
 }
 
@@ -252,12 +274,19 @@ fn declare(program: &str, args: &[Word], state: &mut ShellState) {
             blur_names(std::slice::from_ref(word), state);
             continue;
         }
+        if program == "local"
+            || (matches!(program, "declare" | "typeset") && !letters.contains('g'))
+        {
+            state.make_local(name);
+        }
         match value {
             Some(value) if !appends && !value.starts_with('(') => {
                 state.assign(name, vec![Content::Text(value.to_owned())]);
             }
             Some(_) => state.blur(name),
-            None if matches!(program, "declare" | "typeset" | "local") => state.blur(name),
+            None if matches!(program, "declare" | "typeset" | "local") => {
+                state.declare(name);
+            }
             None => {}
         }
         if changes {
@@ -272,7 +301,10 @@ fn declare(program: &str, args: &[Word], state: &mut ShellState) {
 fn unset(args: &[Word], state: &mut ShellState) {
     for word in args.iter().filter(|word| !word.text.starts_with('-')) {
         if is_name(&word.text) {
-            state.assign(&word.text, vec![Content::Text(String::new())]);
+            state.assign(&word.text, vec![Content::List(Vec::new())]);
+        } else if word.text.starts_with('[') {
+            // The grammar takes an element for two words.
+            blur_names(args, state);
         } else {
             blur_names(std::slice::from_ref(word), state);
         }
@@ -292,7 +324,14 @@ fn set(args: &[Word], state: &mut ShellState) {
             .iter()
             .all(|word| !word.splits && word.matched.is_none());
         let texts = operands.iter().map(|word| word.text.clone());
-        state.parameters = is_known.then(|| Arc::new(texts.collect()));
+        state.assign(
+            PARAMETERS,
+            vec![if is_known {
+                Content::List(texts.collect())
+            } else {
+                Content::Unknown
+            }],
+        );
     }
     if let (None, Some((name, values))) = (dashes, operands.split_first())
         && is_name(&name.text)

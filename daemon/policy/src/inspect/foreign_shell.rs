@@ -17,8 +17,8 @@ const ZSH_WORDS: &str = "
     zparseopts zpty zregexparse zselect zsocket zstyle zsystem ztcp add-zsh-hook add-zle-hook-widget";
 /// The same of fish: fish-doc(1).
 const FISH_WORDS: &str = "
-    abbr alias and argparse begin bind block breakpoint builtin case commandline complete else emit end eval
-    fish_command_not_found for funced funcsave function functions history if not or psub read set switch time trap
+    abbr alias and argparse begin bind block breakpoint builtin case commandline complete else emit eval
+    fish_command_not_found for funced funcsave functions history if not or psub read set switch time trap
     vared while";
 /// The same of csh: tcsh(1).
 const CSH_WORDS: &str = "

@@ -7,6 +7,7 @@ use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
 use super::secret_flow::SecretFlow;
+use super::unordered::Unordered;
 use super::written::WrittenFiles;
 use crate::program::kind::ProgramKind;
 use crate::program::table::Programs;
@@ -43,6 +44,8 @@ pub(crate) enum SearchPath {
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
     pub(crate) commands: Vec<InspectedCommand>,
+    /// What runs if the text does not run in its order.
+    pub(crate) unordered: Unordered,
     /// What is wrong with the text and with no one command of it.
     pub(crate) text_findings: Vec<Finding>,
     /// What the text has set in its shell so far.
@@ -74,6 +77,8 @@ pub(crate) struct Inspection {
     pub(crate) git_settings: Vec<(String, String)>,
     /// What the text reads and sends.
     pub(super) secret_flow: SecretFlow,
+    /// Whether it is read for rules alone.
+    pub(super) is_aside: bool,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,
@@ -152,6 +157,45 @@ impl Inspection {
         for command in &mut self.commands {
             command.finding = command.finding.take().filter(is_danger);
         }
+    }
+
+    /// Begins to read something for rules alone, from the same bounds.
+    pub(super) fn aside(&self) -> Self {
+        Self {
+            state: self.state.clone(),
+            programs: self.programs.clone(),
+            front: self.front,
+            is_aside: true,
+            command_count: self.command_count,
+            read_bytes: self.read_bytes,
+            word_bytes: self.word_bytes,
+            longest_command: self.longest_command,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the commands of what was read for rules alone.
+    pub(super) fn add_aside(&mut self, aside: Self, span: Span) {
+        let is_unread = |finding: &Finding| finding.verdict == Verdict::Unknown && !finding.is_read;
+        if aside.findings().any(is_unread) {
+            self.note_possible(span);
+        }
+        self.unordered.matters |= aside.unordered.matters;
+        self.command_count = aside.command_count;
+        self.read_bytes = aside.read_bytes;
+        self.word_bytes = aside.word_bytes;
+        self.longest_command = aside.longest_command;
+        let commands = aside.commands.into_iter();
+        self.commands
+            .extend(commands.map(|command| InspectedCommand {
+                finding: None,
+                ..command
+            }));
+    }
+
+    /// Learns of a variable that is about to be set.
+    pub(super) fn learn_assigned(&mut self, name: &str) {
+        self.unordered.matters |= self.state.contents(name).is_some();
     }
 
     /// Counts one more command. `false`: it is one too many.

@@ -3,12 +3,10 @@
 //! The programs that only start others are taken off a command ([`wrapper`]); what remains is asked
 //! about ([`danger`]). Rules, clients and settings are not known here.
 
-use std::sync::Arc;
-
 use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
-use super::assignment::run_builtin;
+use super::assignment::{is_setter, run_builtin};
 use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
 use super::cwd::{inner_directories, own_directories};
@@ -30,6 +28,7 @@ use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
 use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
+use crate::shell::state::Content;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
@@ -138,29 +137,16 @@ impl CommandSink for Inspector {
             inner.extend_from_slice(args);
             self.command(&inner, stdin, depth + 1);
         }
-        for inner in wrapper::inner_commands(&programs, &program, args) {
-            let own_shell = runs_in_same_shell(&program);
-            let outer = (!own_shell).then(|| self.inspection.state.clone());
-            if let Some(outer) = &outer {
-                self.inspection.state = outer.of_child();
-                for directory in inner_directories(&program, args) {
-                    self.inspection.state.place.enter(directory);
-                }
-            }
-            let feeds = matches!(
-                &*program,
-                "coproc" | "split" | "gsplit" | "tar" | "bsdtar" | "gtar"
-            );
-            let reads = if feeds { &Stdin::Computed } else { stdin };
-            self.inner(&program, inner, args, reads, span, depth + 1);
-            if let Some(outer) = outer {
-                self.inspection.state = outer;
-            }
-        }
+        self.started(&program, args, stdin, span, depth);
         self.builtin(&program, args, span, depth);
         self.learn_written(&program, args, stdin);
         self.run_written(&name.text, &program, args, span, depth + 1);
-        if !is_dangerous {
+        if is_dangerous {
+            // One danger is enough, but a rule may be about what runs.
+            self.read_for_rules(span, |inspector| {
+                inspector.input(&program, args, stdin, span, depth + 1);
+            });
+        } else {
             self.input(&program, args, stdin, span, depth + 1);
         }
     }
@@ -202,6 +188,7 @@ impl Inspector {
 
     /// Adds what another reading of a text has found: its dangers, and its commands for rules.
     pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
+        self.inspection.unordered.matters |= inner.inspection.unordered.matters;
         let findings = inner.inspection.findings();
         let dangers = findings.filter(|finding| finding.verdict == Verdict::Dangerous);
         let danger = dangers.max_by_key(|finding| finding.needs_person);
@@ -222,6 +209,47 @@ impl Inspector {
                 });
             }
         }
+    }
+
+    /// Inspects what a command starts by its own words.
+    fn started(&mut self, program: &str, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
+        let programs = self.inspection.programs.clone();
+        for inner in wrapper::inner_commands(&programs, program, args) {
+            let own_shell = runs_in_same_shell(program);
+            let outer = (!own_shell).then(|| self.inspection.state.clone());
+            if let Some(outer) = &outer {
+                self.inspection.state = outer.of_child();
+                for directory in inner_directories(program, args) {
+                    self.inspection.state.place.enter(directory);
+                }
+            }
+            let feeds = matches!(
+                program,
+                "coproc" | "split" | "gsplit" | "tar" | "bsdtar" | "gtar"
+            );
+            let reads = if feeds { &Stdin::Computed } else { stdin };
+            if program == "trap" && !self.inspection.is_aside {
+                // It runs when the text may have set other values.
+                let later = inner.clone();
+                self.read_for_rules(span, |inspector| {
+                    inspector.inspection.state.blur_all();
+                    inspector.inner(program, later, args, &Stdin::Given, span, depth + 1);
+                });
+            }
+            self.inner(program, inner, args, reads, span, depth + 1);
+            if let Some(outer) = outer {
+                self.inspection.state = outer;
+            }
+        }
+    }
+
+    /// Reads something for rules alone: its commands count, and what is wrong with them does not.
+    fn read_for_rules(&mut self, span: Span, read: impl FnOnce(&mut Self)) {
+        let mut inner = Self {
+            inspection: self.inspection.aside(),
+        };
+        read(&mut inner);
+        self.inspection.add_aside(inner.inspection, span);
     }
 
     /// Inspects code of an interpreter, and the shell lines that it gives to the system. A rule may fit
@@ -336,16 +364,19 @@ impl Inspector {
         let is_known =
             reading == CallReading::WithArguments && args.iter().all(|word| !word.splits);
         let given = args.iter().map(|word| word.text.clone());
-        let given = is_known.then(|| Arc::new(given.collect()));
+        let given = is_known.then(|| vec![Content::List(given.collect())]);
         self.inspection.calls.enter(&name.text);
-        let outer = std::mem::replace(&mut self.inspection.state.parameters, given);
+        let outer = self.inspection.state.replace_parameters(given);
+        let locals = self.inspection.state.enter_function();
         inspect_script(self, &body, Nesting::Within(span), stdin, depth + 1);
-        self.inspection.state.parameters = outer;
+        self.inspection.state.leave_function(locals);
+        self.inspection.state.replace_parameters(outer);
         self.inspection.calls.leave();
     }
 
     /// Takes what a builtin sets, and inspects what it evaluates.
     fn builtin(&mut self, program: &str, args: &[Word], span: Span, depth: usize) {
+        self.inspection.unordered.matters |= is_setter(program);
         run_builtin(program, args, &mut self.inspection.state);
         match program {
             "test" | "[" | "let" | "printf" | "read" | "unset" | "declare" | "typeset"
@@ -589,7 +620,8 @@ impl Inspector {
                 let is_known = parameters.iter().all(|word| !word.splits);
                 let mut given = parameters.into_iter().map(|word| word.text);
                 self.inspection.state.zero = given.next().map(Into::into);
-                self.inspection.state.parameters = is_known.then(|| Arc::new(given.collect()));
+                let given = is_known.then(|| vec![Content::List(given.collect())]);
+                self.inspection.state.replace_parameters(given);
                 let line = InnerCommand::Line { text, at };
                 self.inner(program, line, args, stdin, span, depth);
             }

@@ -24,6 +24,7 @@ pub(crate) mod script;
 mod secret_flow;
 mod stdin;
 mod tree;
+mod unordered;
 mod written;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
@@ -35,7 +36,7 @@ use crate::request::{Completeness, Invocation, Request};
 use crate::shell::dialect;
 use crate::shell::quote::{command_text, quoted};
 use crate::shell::source::Nesting;
-use crate::shell::state::ShellState;
+use crate::shell::state::{ShellState, Values};
 use crate::shell::word::Word;
 use command_sink::CommandSink;
 use gate::CompiledGate;
@@ -53,30 +54,45 @@ pub(crate) fn inspect(
     programs: &Programs,
     asks_unlisted: bool,
 ) -> Inspection {
-    let mut inspector = Inspector::default();
-    inspector.inspection.state = state.clone();
-    inspector.inspection.programs = programs.clone();
-    inspector.inspection.asks_unlisted = asks_unlisted;
-    inspector.inspection.front = Some(request.front);
+    let read = |state: ShellState| {
+        let mut inspector = Inspector::default();
+        inspector.inspection.state = state;
+        inspector.inspection.programs = programs.clone();
+        inspector.inspection.asks_unlisted = asks_unlisted;
+        inspector.inspection.front = Some(request.front);
+        match request.invocation {
+            Invocation::Line(line) => {
+                inspect_line(&mut inspector, line, request.program, completeness);
+            }
+            Invocation::Argv(argv) => inspect_argv(&mut inspector, argv),
+        }
+        inspector
+    };
     let joined: String;
     let text = match request.invocation {
-        Invocation::Line(line) => {
-            inspect_line(&mut inspector, line, request.program, completeness);
-            line
-        }
+        Invocation::Line(line) => line,
         Invocation::Argv(argv) => {
             joined = command_text(argv);
-            inspect_argv(&mut inspector, argv);
             &joined
         }
     };
+    let mut inspector = read(state.clone());
+    if inspector.inspection.unordered.matters {
+        let other = read(state.clone().with_values(Values::All));
+        let whole = Span {
+            start: 0,
+            end: text.len(),
+        };
+        inspector.inspection.add_unordered(other.inspection, whole);
+    }
     inspector.environment(request.env);
     let settings = std::mem::take(&mut inspector.inspection.git_settings);
     inspector.environment(&settings);
     inspector.note_exfiltration();
     let mut inspection = inspector.inspection;
     if inspection.search_path == SearchPath::Own {
-        for command in &mut inspection.commands {
+        let commands = inspection.commands.iter_mut();
+        for command in commands.chain(&mut inspection.unordered.commands) {
             command.is_installed = false;
         }
     }

@@ -62,20 +62,23 @@ impl Inspector {
         }
         if runs_stdin(program, args) {
             if let Stdin::File(path) = stdin {
-                self.run_file(program, path, args, span);
+                self.run_file(program, path, args, span, depth);
             }
             self.run_text(program, stdin, "", span, depth);
         }
     }
 
     /// Inspects a file that a program runs as its standard input: `sh < FILE`.
-    fn run_file(&mut self, program: &str, path: &str, args: &[Word], span: Span) {
+    fn run_file(&mut self, program: &str, path: &str, args: &[Word], span: Span, depth: usize) {
         if self.inspection.fetched.has(path) {
             self.inspection
                 .note_unread(Verdict::Dangerous, FETCHED, span);
         }
         match program_kind(program) {
-            ProgramKind::Shell => self.script_file(&[Word::literal(path, span)]),
+            ProgramKind::Shell => {
+                self.script_file(&[Word::literal(path, span)]);
+                self.run_written(path, "sh", &[Word::literal(path, span)], span, depth);
+            }
             ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
                 let reason = "it runs statements that their name says to destroy";
                 self.inspection.note(Verdict::Dangerous, reason, span);

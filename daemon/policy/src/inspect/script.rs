@@ -14,7 +14,8 @@ use crate::shell::expansion::{Scope, expand};
 use crate::shell::fallback;
 use crate::shell::grammar::parse;
 use crate::shell::grammar_faults::{
-    ends_with_dollar, has_pattern_as_subshell, redirect_over_lines, word_over_lines,
+    ends_with_dollar, has_line_as_word, has_pattern_as_subshell, redirect_over_lines,
+    word_over_lines,
 };
 use crate::shell::source::{Nesting, Source};
 use crate::shell::unread_substitutions::unread_substitutions;
@@ -91,7 +92,7 @@ pub(super) fn inspect_script(
                 let reason = "a redirection goes on in the next line";
                 inspection.note(Verdict::Unknown, reason, source.span(redirect));
             }
-            if has_pattern_as_subshell(&tree, text) {
+            if has_pattern_as_subshell(&tree, text) || has_line_as_word(&tree, text) {
                 inspection.note_possible(whole);
             }
             for (inner, range) in unread_substitutions(&tree, text) {
@@ -123,6 +124,9 @@ fn inspect_unparsed(
         sink.inspection().note(Verdict::Dangerous, FORK_BOMB, whole);
     }
     inspect_without_grammar(sink, text, nesting, stdin, depth);
+    if fallback::has_reserved_word(text) {
+        sink.inspection().note_possible(whole);
+    }
     if !fallback::is_plain(text) {
         sink.inspection().note(Verdict::Unknown, UNREADABLE, whole);
     }

@@ -17,10 +17,12 @@ use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, JOBS_WITHOUT_END, is_fork_bomb, starts_without_end};
 use crate::program::kind::{base_name, is_shell};
 use crate::program::output::fetches;
+use crate::shell::backticks::unescaped;
 use crate::shell::choices::{Choices, readings};
 use crate::shell::expansion::Scope;
 use crate::shell::grammar_faults::words_behind_redirects;
 use crate::shell::printed::is_descriptor;
+use crate::shell::reserved_words::is_reserved;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::state::{Content, ShellState};
 use crate::shell::state_union::StateUnion;
@@ -32,6 +34,12 @@ struct Redirects<'t> {
     stdin: Option<Stdin>,
     /// Words of the command that the grammar takes for files.
     words: Vec<Node<'t>>,
+}
+
+/// Whether a program's name is a reserved word: the grammar has not read what begins or ends here. It
+/// reads `time` and `coproc` before simple commands well.
+fn is_unread(name: &str) -> bool {
+    is_reserved(name) && !matches!(name, "time" | "coproc")
 }
 
 /// A walk through the tree of one script.
@@ -76,7 +84,7 @@ impl TreeWalk<'_> {
             "declaration_command" | "unset_command" => self.declaration(node, depth),
             "subshell" => self.apart(node, stdin, depth),
             // A substitution reads what its command reads, not what the pipeline carries.
-            "command_substitution" => self.apart(node, &Stdin::Given, depth),
+            "command_substitution" => self.substitution(node, depth),
             "process_substitution" => {
                 let is_written = self.source.of(node).starts_with(">(");
                 let reads = if is_written {
@@ -101,6 +109,18 @@ impl TreeWalk<'_> {
                     self.sink.inspection().note(Verdict::Unknown, reason, span);
                 }
                 self.children(node, stdin, depth);
+                let mut cursor = node.walk();
+                let mut parts = node.children(&mut cursor);
+                if parts.any(|part| matches!(part.kind(), "=" | ":=")) {
+                    let source = self.source;
+                    let mut cursor = node.walk();
+                    let mut parts = node.named_children(&mut cursor);
+                    let name = parts.find(|part| part.kind() == "variable_name");
+                    let name = name.map_or("", |name| source.of(name));
+                    if self.state().contents(name).is_some() {
+                        self.state().may_assign(name, vec![Content::Unknown]);
+                    }
+                }
             }
             _ => self.children(node, stdin, depth),
         }
@@ -131,6 +151,26 @@ impl TreeWalk<'_> {
     fn apart(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let before = self.state().clone();
         self.children(node, stdin, depth);
+        *self.state() = before;
+    }
+
+    /// The grammar reads no backslashes of backticks.
+    fn substitution(&mut self, node: Node<'_>, depth: usize) {
+        let text = self.source.of(node);
+        let written = text.strip_prefix('`').filter(|text| text.contains('\\'));
+        let Some(written) = written else {
+            return self.apart(node, &Stdin::Given, depth);
+        };
+        let in_double_quotes = node
+            .parent()
+            .is_some_and(|parent| parent.kind() == "string");
+        let inner = unescaped(
+            written.strip_suffix('`').unwrap_or(written),
+            in_double_quotes,
+        );
+        let nesting = Nesting::Within(self.source.span(node));
+        let before = self.state().clone();
+        inspect_script(self.sink, &inner, nesting, &Stdin::Given, depth + 1);
         *self.state() = before;
     }
 
@@ -264,7 +304,9 @@ impl TreeWalk<'_> {
         if !has_values || source.of(node).starts_with("select") {
             contents.push(Content::Unknown);
         }
-        self.state().assign(source.of(variable), contents);
+        let name = source.of(variable);
+        self.sink.inspection().learn_assigned(name);
+        self.state().assign(name, contents);
     }
 
     fn function(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
@@ -280,11 +322,13 @@ impl TreeWalk<'_> {
             node.child_by_field_name("body"),
         ) {
             let (name, body) = (source.of(name), source.of(body));
+            let is_known = self.state().function(name).is_some();
+            self.sink.inspection().unordered.matters |= is_known;
             self.state().define(name, body);
         }
         // The body is read here, and once more where it is called.
         let before = self.state().clone();
-        self.state().parameters = None;
+        self.state().replace_parameters(None);
         self.sink.inspection().definitions += 1;
         self.children(node, stdin, depth);
         self.sink.inspection().definitions -= 1;
@@ -303,6 +347,9 @@ impl TreeWalk<'_> {
     fn assign(&mut self, node: Node<'_>, depth: usize) {
         let source = self.source;
         let span = source.span(node);
+        if let Some(target) = node.child_by_field_name("name") {
+            self.sink.inspection().learn_assigned(source.of(target));
+        }
         let Some((name, contents)) = assign(node, source, self.state()) else {
             return;
         };
@@ -322,7 +369,7 @@ impl TreeWalk<'_> {
     fn declaration(&mut self, node: Node<'_>, depth: usize) {
         let source = self.source;
         let program = node.child(0).map_or("", |first| source.of(first));
-        self.substitutions(node, depth);
+        self.substitutions_of_command(node, depth);
         let (mut assigned, mut words) = (Vec::new(), Vec::new());
         for child in named_children(node) {
             if child.kind() == "variable_assignment" {
@@ -333,6 +380,7 @@ impl TreeWalk<'_> {
                 words.extend(source.expand(child, Scope::of(state), &mut Choices::none()));
             }
         }
+        self.sink.inspection().unordered.matters = true;
         // The attributes hold for the values, so they come first.
         let span = source.span(node);
         let names = assigned.iter().map(|name| Word::literal(name, span));
@@ -364,6 +412,19 @@ impl TreeWalk<'_> {
             let name = name.split('[').next().unwrap_or(name);
             let name = name.trim_end_matches('+');
             self.sink.assignment(name, value, word.span, depth);
+            if value.starts_with('(') {
+                // The elements of an array are expanded once more.
+                let nesting = Nesting::Within(word.span);
+                let before = self.state().clone();
+                inspect_script(
+                    self.sink,
+                    &format!("_={value}"),
+                    nesting,
+                    &Stdin::Given,
+                    depth + 1,
+                );
+                *self.state() = before;
+            }
         }
     }
 
@@ -393,6 +454,11 @@ impl TreeWalk<'_> {
             }
         });
         let emptied = Emptied::by(node, self.source);
+        let has_words = !words_behind_redirects(node).is_empty();
+        if has_words && body.is_none_or(|body| body.kind() != "command") {
+            let span = self.source.span(node);
+            self.sink.inspection().note_possible(span);
+        }
         for child in named_children(node) {
             match child.kind() {
                 "file_redirect" => {
@@ -510,6 +576,13 @@ impl TreeWalk<'_> {
     }
 
     fn command(&mut self, node: Node<'_>, redirects: Redirects<'_>, stdin: &Stdin, depth: usize) {
+        if node
+            .child_by_field_name("name")
+            .is_some_and(|name| is_unread(self.source.of(name)))
+        {
+            let span = self.source.span(node);
+            self.sink.inspection().note_possible(span);
+        }
         self.substitutions_of_command(node, depth);
         let own = self.input_of(node);
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());

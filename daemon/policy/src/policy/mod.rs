@@ -261,7 +261,11 @@ impl Policy {
             completeness,
         };
         let mut outcomes = Vec::new();
-        for command in &inspection.commands {
+        for command in inspection
+            .commands
+            .iter()
+            .chain(&inspection.unordered.commands)
+        {
             let cwd = cwd.of_command(command);
             let context = RuleContext {
                 cwd: &cwd,

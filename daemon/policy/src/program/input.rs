@@ -1,6 +1,8 @@
 //! Programs that run what they read.
 
-use super::kind::{ProgramKind, has_commands, is_interpreter, is_shell, program_kind};
+use termd_proto::policy::Span;
+
+use super::kind::{ProgramKind, base_name, has_commands, is_interpreter, is_shell, program_kind};
 use super::options::{Order, Valued, options};
 use super::table::ProgramTable;
 use super::table::call::Call;
@@ -10,14 +12,33 @@ use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
 
+/// The program that would run what a process with these arguments reads on standard input: itself, or
+/// one that it may start. `None`: it is data.
+pub fn code_reader(argv: &[String]) -> Option<&str> {
+    let (program, rest) = argv.split_first()?;
+    let program = base_name(program);
+    let literal = |argument: &String| Word::literal(argument, Span { start: 0, end: 0 });
+    let args: Vec<Word> = rest.iter().map(literal).collect();
+    if runs_stdin(program, &args) {
+        return Some(program);
+    }
+    let starts_others = is_shell(program)
+        || program_kind(program) == ProgramKind::Shell
+        || !wrapper::inner_commands(ProgramTable::built_in(), program, &args).is_empty();
+    let is_name = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let words = || {
+        let arguments = rest.iter().filter(|_| starts_others);
+        arguments.flat_map(|argument| argument.split(|c| !is_name(c)))
+    };
+    let is_code = |kind| matches!(kind, ProgramKind::Code | ProgramKind::Sql(_));
+    let shell = words().find(|word| program_kind(word) == ProgramKind::Shell);
+    shell.or_else(|| words().find(|word| is_code(program_kind(word))))
+}
+
 /// Whether a program with these arguments runs what it reads on standard input.
 pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
     if is_shell(program) {
-        const VALUED: Valued<'_> = Valued::These("o O rcfile init-file");
-        let options = options(args, VALUED, Order::OptionsFirst);
-        let file = options.operand(0);
-        let from_stdin = file.is_none_or(is_stdin);
-        return options.has(&["s"]) || (!options.has(&["c", "command"]) && from_stdin);
+        return wrapper::reads_script_from_stdin(program, args);
     }
     if matches!(program, "source" | ".") {
         // fish(1) takes no operand for standard input.
@@ -37,13 +58,32 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         ProgramKind::Code if has_commands(program) => true,
         ProgramKind::Code => is_script_of_stdin(program, args),
         ProgramKind::Sql(_) => true,
-        // The login shell behind `ssh HOST` reads it.
+        // The shell reads it that stands behind `ssh HOST`, `su USER` or `script FILE`.
         ProgramKind::Shell => {
-            matches!(program, "ssh")
+            starts_shell(program, args)
                 && wrapper::inner_commands(ProgramTable::built_in(), program, args).is_empty()
         }
         ProgramKind::Text => is_line_editor(program, args),
         ProgramKind::Other => false,
+    }
+}
+
+/// Whether a program starts a shell where it is given no command.
+fn starts_shell(program: &str, args: &[Word]) -> bool {
+    let is_asked_for = || {
+        let mut options = args.iter().take_while(|word| word.text.starts_with('-'));
+        options.any(|word| {
+            let text = word.text.as_str();
+            let is_cluster = !text.starts_with("--") && text.contains(['s', 'i', 'S']);
+            is_cluster || matches!(text, "--shell" | "--login")
+        })
+    };
+    match program {
+        "ssh" | "script" | "su" | "runuser" | "newgrp" | "sg" | "unshare" | "nsenter"
+        | "chroot" | "run0" => true,
+        "capsh" => args.iter().any(|word| word.text == "--"),
+        "sudo" | "sudo-rs" | "doas" | "systemd-run" => is_asked_for(),
+        _ => false,
     }
 }
 
@@ -124,4 +164,39 @@ fn is_line_editor(program: &str, args: &[Word]) -> bool {
         letters.is_some_and(|letters| matches!(letters, "e" | "E" | "es" | "Es" | "s"))
     };
     is_ex || (is_vi && args.iter().any(has_mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_its_standard_input_and_what_reads_data() {
+        for (argv, expected) in [
+            (&["bash"][..], Some("bash")),
+            (&["-bash"], Some("bash")),
+            (&["/bin/sh", "-s"], Some("sh")),
+            (&["python3"], Some("python3")),
+            (&["python3", "-"], Some("python3")),
+            (&["psql", "db"], Some("psql")),
+            (&["ssh", "host"], Some("ssh")),
+            (&["sh", "-c", "cd x && bash"], Some("bash")),
+            (&["sh", "-c", "python3; zsh"], Some("zsh")),
+            (&["bash", "/shims/python3"], Some("python3")),
+            (&["env", "A=1", "bash"], Some("bash")),
+            (&["timeout", "5", "node"], Some("node")),
+            (&["cat"], None),
+            (&["wc", "-c"], None),
+            (&["tar", "x", "-C", "/usr/lib/python3"], None),
+            (&["sh", "-c", "cd x && gzip | wc -c"], None),
+            (&["bash", "build.sh"], None),
+            (&["python3", "script.py"], None),
+            (&["ssh", "host", "tar x"], None),
+            (&["timeout", "5", "wc"], None),
+            (&[], None),
+        ] {
+            let words: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(code_reader(&words), expected, "{argv:?}");
+        }
+    }
 }

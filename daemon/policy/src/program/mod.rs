@@ -7,6 +7,7 @@ pub(crate) mod output;
 pub(crate) mod table;
 pub(crate) mod wrapper;
 
+pub use input::code_reader;
 pub use kind::is_shell;
 
 /// Whether a variable of this name makes programs run or load something.

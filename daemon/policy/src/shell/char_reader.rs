@@ -118,10 +118,16 @@ impl<'a> CharReader<'a> {
     /// The text of `$'…'` (bash(1), QUOTING), behind its first quote.
     pub(super) fn ansi_c(&mut self) -> String {
         let mut text = String::new();
+        let mut is_over = false;
         while let Some(c) = self.rest.next() {
             match c {
                 '\'' => break,
-                '\\' => text.extend(self.ansi_c_escape()),
+                '\\' => match self.ansi_c_escape() {
+                    // A NUL ends the text.
+                    Some('\0') => is_over = true,
+                    c => text.extend(c.filter(|_| !is_over)),
+                },
+                _ if is_over => {}
                 c => text.push(c),
             }
         }

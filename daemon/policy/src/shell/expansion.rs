@@ -6,12 +6,13 @@
 
 use termd_proto::policy::Span;
 
+use super::backticks::unescaped;
 use super::braces::expand_braces;
 use super::char_reader::CharReader;
 use super::choices::Choices;
 use super::parameter::{CUSTOMARY_DIRECTORIES, ParameterOperator, Reference, reference};
 use super::printed::printed;
-use super::state::{Content, ShellState};
+use super::state::{Content, PARAMETERS, ShellState};
 use super::word::{UNKNOWN, Word};
 use super::word_builder::{Quoting, WordBuilder};
 
@@ -68,12 +69,43 @@ pub(crate) fn expand_value(raw: &str, scope: Scope<'_>, choices: &mut Choices) -
     texts.join(" ")
 }
 
+/// Whether `${x:-word}` and its kin take their word. `None`: it is not known.
+fn is_missing(content: &Content, reference: &Reference<'_>) -> Option<bool> {
+    let of_text = |text: &str| {
+        let is_known = !reference.tests_emptiness || !text.contains(UNKNOWN);
+        is_known.then_some(reference.tests_emptiness && text.is_empty())
+    };
+    match (content, reference.subscript) {
+        (Content::Text(text), None | Some("@" | "*" | "0")) => of_text(text),
+        (Content::Unknown, _) | (Content::Text(_), Some(_)) => None,
+        (Content::List(elements), subscript) => {
+            let number = match subscript {
+                None if !matches!(reference.name, "@" | "*") => Some(0),
+                None | Some("@" | "*") if elements.len() <= 1 => Some(0),
+                None | Some("@" | "*") => None,
+                Some(number) => number.parse::<usize>().ok(),
+            };
+            match number.map(|number| elements.get(number)) {
+                Some(element) => element.map_or(Some(true), |element| of_text(element)),
+                None if subscript.is_none_or(|subscript| matches!(subscript, "@" | "*"))
+                    && elements.iter().any(|element| !element.is_empty()) =>
+                {
+                    Some(false)
+                }
+                None => None,
+            }
+        }
+    }
+}
+
 /// Reads one word after its braces are expanded.
 struct Expander<'a, 'c> {
     rest: CharReader<'a>,
     words: WordBuilder,
     scope: Scope<'a>,
     choices: &'c mut Choices,
+    /// Whether what was read last is a list without elements.
+    is_empty_list: bool,
 }
 
 impl<'a, 'c> Expander<'a, 'c> {
@@ -83,6 +115,7 @@ impl<'a, 'c> Expander<'a, 'c> {
             words,
             scope,
             choices,
+            is_empty_list: false,
         }
     }
 
@@ -103,7 +136,7 @@ impl<'a, 'c> Expander<'a, 'c> {
                 },
                 '$' => self.dollar(Quoting::Bare),
                 '`' => {
-                    let inner = self.rest.until('`');
+                    let inner = unescaped(&self.rest.until('`'), false);
                     self.substitution(&inner, Quoting::Bare);
                 }
                 '<' | '>' if self.rest.peek() == Some('(') => {
@@ -147,7 +180,7 @@ impl<'a, 'c> Expander<'a, 'c> {
                 '\\' => self.escape_in_double_quotes(&['$', '`', '\\']),
                 '$' => self.dollar(Quoting::Double),
                 '`' => {
-                    let inner = self.rest.until('`');
+                    let inner = unescaped(&self.rest.until('`'), false);
                     self.substitution(&inner, Quoting::Double);
                 }
                 c => self.words.push(c),
@@ -173,15 +206,28 @@ impl<'a, 'c> Expander<'a, 'c> {
         }
     }
 
+    /// A list without elements makes no word where nothing else stands in the quotes.
     fn double_quoted(&mut self) {
-        self.words.begin_word();
+        if self.rest.peek() == Some('"') {
+            self.words.begin_word();
+        }
         while let Some(c) = self.rest.next() {
+            if c == '$' {
+                self.is_empty_list = false;
+                self.dollar(Quoting::Double);
+                if !self.is_empty_list {
+                    self.words.begin_word();
+                }
+                continue;
+            }
+            if c != '"' {
+                self.words.begin_word();
+            }
             match c {
                 '"' => return,
                 '\\' => self.escape_in_double_quotes(&['$', '`', '"', '\\']),
-                '$' => self.dollar(Quoting::Double),
                 '`' => {
-                    let inner = self.rest.until('`');
+                    let inner = unescaped(&self.rest.until('`'), true);
                     self.substitution(&inner, Quoting::Double);
                 }
                 c => self.words.push(c),
@@ -243,11 +289,7 @@ impl<'a, 'c> Expander<'a, 'c> {
         let content = self.content(&reference);
         let is_environment = content.is_none();
         let content = content.unwrap_or(Content::Unknown);
-        let is_empty = match &content {
-            Content::Unknown => None,
-            Content::Text(text) => (!text.contains(UNKNOWN)).then_some(text.is_empty()),
-            Content::List(elements) => Some(elements.is_empty()),
-        };
+        let is_empty = is_missing(&content, &reference);
         match (reference.operator, is_empty) {
             (ParameterOperator::None, _)
             | (ParameterOperator::Required | ParameterOperator::Default(_), Some(false)) => {
@@ -263,11 +305,13 @@ impl<'a, 'c> Expander<'a, 'c> {
                     }
                 }
             }
-            (ParameterOperator::Alternative(_), Some(true)) => {}
+            (ParameterOperator::Alternative(_), Some(true)) => {
+                self.is_empty_list = reference.is_list();
+            }
             (ParameterOperator::Alternative(word), Some(false)) => self.nested_word(word, quoting),
             (ParameterOperator::Alternative(word), None) => match self.choices.take(2) {
                 Some(0) => self.nested_word(word, quoting),
-                Some(_) => {}
+                Some(_) => self.is_empty_list = reference.is_list(),
                 None => self.words.push_unknown(quoting),
             },
             (ParameterOperator::Required | ParameterOperator::Other, _) => {
@@ -300,18 +344,24 @@ impl<'a, 'c> Expander<'a, 'c> {
                 let zero = state.zero.as_deref()?;
                 return Some(Content::Text(zero.to_owned()));
             }
-            let parameters = state.parameters.as_ref()?;
+            let Content::List(parameters) = self.content_of(PARAMETERS)? else {
+                return Some(Content::Unknown);
+            };
             return Some(match name.parse::<usize>() {
                 Ok(0) => Content::Unknown,
                 Ok(number) => {
-                    let parameter = parameters.get(number - 1);
-                    Content::Text(parameter.cloned().unwrap_or_default())
+                    let parameter = parameters.get(number - 1).cloned();
+                    parameter.map_or(Content::List(Vec::new()), Content::Text)
                 }
-                Err(_) if matches!(name, "@" | "*") => Content::List(parameters.to_vec()),
+                Err(_) if matches!(name, "@" | "*") => Content::List(parameters),
                 Err(_) => Content::Unknown,
             });
         }
-        let contents = state.contents(name)?;
+        self.content_of(name)
+    }
+
+    fn content_of(&mut self, name: &str) -> Option<Content> {
+        let contents = self.scope.state.contents(name)?;
         let taken = self.choices.take_of_variable(name, contents.len());
         let content = taken.and_then(|taken| contents.get(taken));
         Some(content.cloned().unwrap_or(Content::Unknown))
@@ -325,7 +375,7 @@ impl<'a, 'c> Expander<'a, 'c> {
         quoting: Quoting,
     ) {
         let subscript = reference.subscript;
-        let is_all = matches!(subscript, Some("@" | "*")) || matches!(reference.name, "@" | "*");
+        let is_all = reference.is_list();
         match (content, subscript) {
             (Content::List(elements), _) if is_all => {
                 let is_joined = matches!(subscript, Some("*")) || reference.name == "*";
@@ -372,6 +422,7 @@ impl<'a, 'c> Expander<'a, 'c> {
             }
             return;
         }
+        self.is_empty_list = elements.is_empty();
         for (at, element) in elements.iter().enumerate() {
             if at > 0 {
                 if self.words.is_value() {

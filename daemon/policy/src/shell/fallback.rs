@@ -2,9 +2,10 @@
 
 use termd_proto::policy::Span;
 
+use super::backticks;
 use super::continuation::{Continuation, continuation};
 use super::lexer::{Token, lex, word_length};
-use super::reserved_words::{CLOSERS, LEADING};
+use super::reserved_words::{CLOSERS, LEADING, is_reserved};
 
 /// A command with its words as they were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,11 +100,9 @@ fn substitutions(raw: &str, span: Span, out: &mut Vec<(String, Span)>) {
             at += length.max(1);
             continue;
         } else if !single && c == '`' {
-            let inner = rest.get(1..).unwrap_or_default();
-            let end = inner.find('`').unwrap_or(inner.len());
-            let inner_text = inner.get(..end).unwrap_or_default();
-            out.push((inner_text.to_owned(), span));
-            at += end + 2;
+            let inner = backticks::written(rest.get(1..).unwrap_or_default());
+            out.push((backticks::unescaped(inner, false), span));
+            at += inner.len() + 2;
             continue;
         }
         at += c.len_utf8();
@@ -121,4 +120,11 @@ pub(crate) fn is_plain(text: &str) -> bool {
         Token::Newline => true,
     };
     lex(text).tokens.iter().all(calm) && continuation(text) == Continuation::Complete
+}
+
+/// Whether a text holds a reserved word, which may begin or end a command wherever it stands. What follows
+/// `function NAME` is read as commands.
+pub(crate) fn has_reserved_word(text: &str) -> bool {
+    let is_reserved_word = |token: &Token| matches!(token, Token::Word(raw, _) if is_reserved(raw) && raw != "function");
+    lex(text).tokens.iter().any(is_reserved_word)
 }

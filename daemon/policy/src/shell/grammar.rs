@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
+use super::grammar_faults::{prefixes_as_programs, with_separators};
+
 /// Bytes that the grammar's scanner is given at a time. The scanner looks ahead, for some tokens up to
 /// the text's end, and asks again for what it looks at again. So the bytes that it has asked for
 /// measure its work.
@@ -16,6 +18,8 @@ const MAX_PASSES: usize = 256;
 /// as the place of the mistake, together with all stages before it: 30,000 took a minute and
 /// gigabytes. The bound is twice `MAX_JUDGED_COMMANDS`, so a longer pipeline is not safe anyway.
 const MAX_PIPES: usize = 2_000;
+/// Prefixes of one command that are parsed as blanks, such as `! time ! { …; }`.
+const MAX_PREFIXES: usize = 4;
 
 thread_local! {
     /// Creating a parser costs more than parsing a line.
@@ -26,14 +30,40 @@ thread_local! {
 ///
 /// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
 /// with each `<<<` as a redirection from a file, at the same place;
-/// [`Source::operator`](super::source::Source::operator) tells the two apart.
+/// [`Source::operator`](super::source::Source::operator) tells the two apart. A `!` or `time`
+/// that it takes for a program is parsed as blanks.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     if has_too_many_pipes(text) {
         return None;
     }
-    let tree = tree_of(text)?;
+    let mut tree = tree_of(text)?;
+    let mut read: Option<String> = None;
     if tree.root_node().has_error() && text.contains("<<<") {
-        return tree_of(&text.replace("<<<", "  <"));
+        let without = text.replace("<<<", "  <");
+        tree = tree_of(&without)?;
+        read = Some(without);
+    }
+    if tree.root_node().has_error()
+        && let Some(separated) = with_separators(read.as_deref().unwrap_or(text))
+        && let Some(better) = tree_of(&separated).filter(|tree| !tree.root_node().has_error())
+    {
+        tree = better;
+        read = Some(separated);
+    }
+    for _ in 0..MAX_PREFIXES {
+        let prefixes = prefixes_as_programs(&tree, text);
+        if prefixes.is_empty() {
+            break;
+        }
+        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
+        for prefix in prefixes {
+            if let Some(prefix) = bytes.get_mut(prefix) {
+                prefix.fill(b' ');
+            }
+        }
+        let without = String::from_utf8(bytes).ok()?;
+        tree = tree_of(&without)?;
+        read = Some(without);
     }
     Some(tree)
 }

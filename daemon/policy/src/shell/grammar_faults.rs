@@ -1,10 +1,12 @@
 //! Texts that tree-sitter's grammar of bash parses without an error, but otherwise than a shell does.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Node, Tree};
 
 use super::grammar::{Step, walk};
+use super::reserved_words::is_reserved;
+use super::word::{is_assignment, is_name};
 
 /// Whether a line ends with a lone `$`. The grammar then joins the next line to it. A `$` in quotes or
 /// in a here-document is text.
@@ -28,21 +30,129 @@ pub(crate) fn ends_with_dollar(tree: &Tree, text: &str) -> bool {
     })
 }
 
-/// The words of a command that stand behind the redirections of a node, as in `rm >log -rf x`. The
-/// grammar takes them for further files of the redirection.
-pub(crate) fn words_behind_redirects<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+/// The words of a command that stand behind the redirections of a node, as in `rm >log -rf x` and
+/// `env <<EOF rm x`. The grammar takes them for further files of the redirection, or for parts of the
+/// here-document.
+pub(crate) fn words_behind_redirects(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
-    let redirects: Vec<Node<'t>> = node
-        .children(&mut cursor)
-        .filter(|child| child.kind() == "file_redirect")
-        .collect();
     let mut words = Vec::new();
-    for redirect in redirects {
-        let mut cursor = redirect.walk();
-        let places = redirect.children_by_field_name("destination", &mut cursor);
-        words.extend(places.skip(1));
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "file_redirect" => words.extend(words_behind_file(child)),
+            "heredoc_redirect" => {
+                let mut cursor = child.walk();
+                for part in child.named_children(&mut cursor) {
+                    match part.kind() {
+                        "file_redirect" => words.extend(words_behind_file(part)),
+                        "herestring_redirect"
+                        | "heredoc_redirect"
+                        | "heredoc_start"
+                        | "heredoc_body"
+                        | "heredoc_end"
+                        | "file_descriptor"
+                        | "pipeline"
+                        | "command"
+                        | "list"
+                        | "comment" => {}
+                        kind if kind.ends_with("statement") || kind == "subshell" => {}
+                        _ => words.push(part),
+                    }
+                }
+            }
+            _ => {}
+        }
     }
     words
+}
+
+fn words_behind_file(redirect: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = redirect.walk();
+    let places = redirect.children_by_field_name("destination", &mut cursor);
+    places.skip(1).collect()
+}
+
+/// Where a line begins with a backslash before a letter. The grammar takes the line's first word for one
+/// of the line before.
+fn escaped_beginning(word: Node<'_>, text: &str) -> Option<Range<usize>> {
+    let written = text.get(word.byte_range())?;
+    let trimmed = written.trim_start_matches(['\n', ' ', '\t']);
+    let behind = trimmed.strip_prefix('\\')?;
+    let is_plain =
+        behind.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/'));
+    let at = word.end_byte() - trimmed.len();
+    (is_plain && written.starts_with('\n')).then(|| at..at + 1)
+}
+
+/// Whether the grammar may take the beginning of a line for words of the line before.
+pub(crate) fn has_line_as_word(tree: &Tree, text: &str) -> bool {
+    let is_lone = |line: &str| line.trim_matches([' ', '\t']) == "\\";
+    let found = walk(tree.root_node(), |node| {
+        let word = text.get(node.byte_range()).unwrap_or_default();
+        if node.kind() == "word" && word.starts_with('\n') {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(Step::Into)
+        }
+    });
+    found.is_some() || text.split('\n').any(is_lone)
+}
+
+/// A text with separators where a shell needs none and the grammar does, in the places of blanks:
+/// `[[ x ]] then`, `for x do`. `None`: there is no such place.
+pub(crate) fn with_separators(text: &str) -> Option<String> {
+    let mut separated = text.to_owned();
+    for word in [" then", " do"] {
+        for (at, _) in text.match_indices(word) {
+            let mut before = text.get(..at).unwrap_or_default().split_whitespace().rev();
+            let last = before.next().unwrap_or_default();
+            let is_loop = is_name(last) && matches!(before.next(), Some("for" | "select"));
+            if is_loop || ["]]", ")", "}"].iter().any(|end| last.ends_with(end)) {
+                separated.replace_range(at..=at, ";");
+            }
+        }
+    }
+    (separated != text).then_some(separated)
+}
+
+/// Where the grammar takes `!` or `time` for a program: `! ! cmd`, `time -p { cmd; }`. What stands behind
+/// runs as it does without.
+pub(crate) fn prefixes_as_programs(tree: &Tree, text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    walk(tree.root_node(), |node| {
+        if node.kind() == "command"
+            && let Some(name) = node.child_by_field_name("name")
+            && name.start_byte() == node.start_byte()
+            && let Some(prefix) = prefix(node, name, text)
+        {
+            found.push(prefix);
+        }
+        if node.kind() == "word" {
+            found.extend(escaped_beginning(node, text));
+        }
+        ControlFlow::<(), _>::Continue(Step::Into)
+    });
+    found
+}
+
+fn prefix(command: Node<'_>, name: Node<'_>, text: &str) -> Option<Range<usize>> {
+    let of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let is_time = match of(name) {
+        "!" => false,
+        "time" => true,
+        // The parent is looked for from the root: not for each command of a long text.
+        name if is_reserved(name) => {
+            let outer = command.parent()?;
+            let is_negated = outer.kind() == "negated_command";
+            return is_negated.then(|| outer.start_byte()..command.start_byte());
+        }
+        _ => return None,
+    };
+    let mut cursor = command.walk();
+    let mut rest = command.named_children(&mut cursor).skip(1);
+    let next = rest.find(|part| !(is_time && matches!(of(*part), "-p" | "--")))?;
+    let begins =
+        !is_time || next.kind() == "subshell" || is_reserved(of(next)) || is_assignment(of(next));
+    begins.then(|| command.start_byte()..next.start_byte())
 }
 
 /// A redirection whose word stands in the next line: a file's name, the word of `<<<`, the end marker

@@ -7,6 +7,7 @@
 //!
 //! Nothing here knows programs, or what is dangerous.
 
+pub(crate) mod backticks;
 mod braces;
 mod char_reader;
 pub(crate) mod choices;
@@ -24,7 +25,7 @@ mod parameter;
 pub(crate) mod place;
 pub(crate) mod printed;
 pub(crate) mod quote;
-mod reserved_words;
+pub(crate) mod reserved_words;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod state_union;

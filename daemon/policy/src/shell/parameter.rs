@@ -27,6 +27,8 @@ pub(super) struct Reference<'a> {
     pub(super) name: &'a str,
     pub(super) subscript: Option<&'a str>,
     pub(super) operator: ParameterOperator<'a>,
+    /// Whether an empty value counts as none: `${x:-word}`, not `${x-word}`.
+    pub(super) tests_emptiness: bool,
 }
 
 /// What is made of the value of a parameter.
@@ -46,6 +48,11 @@ pub(super) enum ParameterOperator<'a> {
 }
 
 impl Reference<'_> {
+    /// Whether it names all elements of an array, or all positional parameters.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.subscript, Some("@" | "*")) || matches!(self.name, "@" | "*")
+    }
+
     /// Whether it names positional parameters or a parameter that the shell sets.
     pub(super) fn is_positional(&self) -> bool {
         self.name
@@ -59,6 +66,7 @@ pub(super) fn reference(inner: &str) -> Reference<'_> {
         name: "",
         subscript: None,
         operator,
+        tests_emptiness: true,
     };
     if inner.len() > 1 && inner.starts_with('#') {
         return unknown(ParameterOperator::Number);
@@ -82,6 +90,7 @@ pub(super) fn reference(inner: &str) -> Reference<'_> {
         name,
         subscript,
         operator: operator(rest),
+        tests_emptiness: rest.starts_with(':'),
     }
 }
 

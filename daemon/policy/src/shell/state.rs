@@ -17,12 +17,25 @@ const MAX_CONTENT_BYTES: usize = 16 << 10;
 /// Bytes of all values, functions and aliases.
 const MAX_STATE_BYTES: usize = 128 << 10;
 
+/// The name of the variable that holds the positional parameters, as a list.
+pub(crate) const PARAMETERS: &str = "@";
+
+/// Which of the values count that a text gives a variable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// Those that it has behind each command, as far as the order of the text tells.
+    #[default]
+    Last,
+    /// All that it was ever given: what was to set it anew may not have run.
+    All,
+}
+
 /// One possible content of a variable. A text may hold [`UNKNOWN`] for parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     Unknown,
     Text(String),
-    /// The elements of an array with the numbers from 0 on.
+    /// The elements of an array with the numbers from 0 on. None: the variable is not set.
     List(Vec<String>),
 }
 
@@ -51,16 +64,17 @@ pub(crate) struct ShellState {
     /// What aliases stand for, and programs under another name (`hash -p`).
     aliases: BTreeMap<String, Arc<str>>,
     global_aliases: BTreeSet<String>,
-    /// The positional parameters, if they are known.
-    pub(crate) parameters: Option<Arc<Vec<String>>>,
     /// Where the shell is.
     pub(crate) place: Place,
     /// `$0`, if it is known.
     pub(crate) zero: Option<Arc<str>>,
+    /// What the variables had that the function which runs has made its own.
+    locals: BTreeMap<String, Vec<Content>>,
     /// Variables whose attributes change what is assigned to them (`declare -l`).
     attributed: BTreeSet<String>,
     /// Variables may be set by other names (`declare -n`), so that no value is known.
     has_references: bool,
+    values: Values,
     /// Whether a descriptor leads into a program that the shell has started (`exec 3> >(sh)`).
     pub(crate) feeds_program: bool,
     bytes: usize,
@@ -76,9 +90,18 @@ impl ShellState {
         Some(variable.contents.as_slice())
     }
 
-    /// Gives a variable one of these contents, whatever it had.
-    pub(crate) fn assign(&mut self, name: &str, contents: Vec<Content>) {
-        let is_exported = self.variables.get(name).is_some_and(|was| was.is_exported);
+    /// This state, with these values of what is assigned from now on.
+    pub(crate) fn with_values(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
+    /// Gives a variable one of these contents.
+    pub(crate) fn assign(&mut self, name: &str, mut contents: Vec<Content>) {
+        let was = self.variables.get(name);
+        let is_exported = was.is_some_and(|was| was.is_exported);
+        if let (Values::All, Some(was)) = (self.values, was) {
+            contents.extend(was.contents.iter().cloned());
+        }
         self.remove(name);
         self.insert(name, contents, is_exported);
     }
@@ -98,6 +121,13 @@ impl ShellState {
         self.assign(name, vec![Content::Unknown]);
     }
 
+    /// A variable is declared without a value: it may lose the one that it had.
+    pub(crate) fn declare(&mut self, name: &str) {
+        if self.values == Values::Last {
+            self.blur(name);
+        }
+    }
+
     /// A variable has again what the environment gives it.
     pub(crate) fn forget(&mut self, name: &str) {
         self.remove(name);
@@ -112,6 +142,19 @@ impl ShellState {
         }
     }
 
+    /// Gives the shell other positional parameters; `None`: they are not known. Returns what they were.
+    pub(crate) fn replace_parameters(
+        &mut self,
+        parameters: Option<Vec<Content>>,
+    ) -> Option<Vec<Content>> {
+        let were = self.contents(PARAMETERS).map(<[Content]>::to_vec);
+        self.remove(PARAMETERS);
+        if let Some(parameters) = parameters {
+            self.insert(PARAMETERS, parameters, false);
+        }
+        were
+    }
+
     /// Any variable may be set under another name.
     pub(crate) fn refer(&mut self) {
         self.has_references = true;
@@ -123,12 +166,35 @@ impl ShellState {
         }
     }
 
+    /// A function makes a variable its own.
+    pub(crate) fn make_local(&mut self, name: &str) {
+        if self.locals.len() < MAX_NAMES && !self.locals.contains_key(name) {
+            let had = self.contents(name).map(<[Content]>::to_vec);
+            let had = had.unwrap_or_else(|| vec![Content::Unknown]);
+            self.locals.insert(name.to_owned(), had);
+        }
+    }
+
+    /// Begins a function. [`ShellState::leave_function`] takes what this returns.
+    pub(crate) fn enter_function(&mut self) -> BTreeMap<String, Vec<Content>> {
+        std::mem::take(&mut self.locals)
+    }
+
+    /// Ends a function. Its own variables may have what they had before; `declare -g` may have set them.
+    pub(crate) fn leave_function(&mut self, outer: BTreeMap<String, Vec<Content>>) {
+        let locals = std::mem::replace(&mut self.locals, outer);
+        if self.values == Values::Last {
+            for (name, had) in locals {
+                self.may_assign(&name, had);
+            }
+        }
+    }
+
     /// Every variable may have been set.
     pub(crate) fn blur_all(&mut self) {
         for variable in self.variables.values_mut() {
             variable.contents = Arc::new(vec![Content::Unknown]);
         }
-        self.parameters = None;
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<Arc<str>> {
@@ -136,8 +202,14 @@ impl ShellState {
     }
 
     pub(crate) fn define(&mut self, name: &str, body: &str) {
+        let mut body: Arc<str> = body.into();
+        if let (Values::All, Some(was)) = (self.values, self.functions.get(name))
+            && !was.contains(&*body)
+        {
+            body = format!("{was}\n{body}").into();
+        }
         if self.has_room(self.functions.len(), body.len()) {
-            self.functions.insert(name.to_owned(), body.into());
+            self.functions.insert(name.to_owned(), body);
         }
     }
 
@@ -178,6 +250,7 @@ impl ShellState {
                 .collect(),
             attributed: self.attributed.clone(),
             has_references: self.has_references,
+            values: self.values,
             place: self.place.clone(),
             ..Self::default()
         }
@@ -193,7 +266,6 @@ impl ShellState {
                 variable.contents = Arc::new(contents);
             }
         }
-        self.parameters = None;
         // The kernel knows where the next line starts.
         self.place = Place::default();
         self
@@ -240,12 +312,14 @@ impl ShellState {
                 self.define_alias(name, text);
             }
         }
-        if self.parameters != other.parameters {
-            self.parameters = None;
-        }
         self.place.join(&other.place);
         if self.zero != other.zero {
             self.zero = None;
+        }
+        for (name, had) in &other.locals {
+            self.locals
+                .entry(name.clone())
+                .or_insert_with(|| had.clone());
         }
         self.global_aliases
             .extend(other.global_aliases.iter().cloned());
@@ -293,6 +367,7 @@ impl ShellState {
     pub(crate) fn separators(&self) -> Option<String> {
         match self.contents("IFS") {
             None => Some(" \t\n".to_owned()),
+            Some([Content::List(unset)]) if unset.is_empty() => Some(" \t\n".to_owned()),
             Some([Content::Text(text)]) if !text.contains(UNKNOWN) => Some(text.clone()),
             Some(_) => None,
         }

@@ -1,9 +1,11 @@
 //! Command substitutions that a shell makes and the grammar has no node for: backticks in a
-//! here-document, `` "${x:-`cmd`}" ``.
+//! here-document, `` "${x:-`cmd`}" ``, `${x:-<(cmd)}`.
 
 use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
+
+use super::backticks;
 
 /// The texts of these substitutions, and where they stand.
 pub(crate) fn unread_substitutions(tree: &Tree, text: &str) -> Vec<(String, Range<usize>)> {
@@ -15,7 +17,11 @@ pub(crate) fn unread_substitutions(tree: &Tree, text: &str) -> Vec<(String, Rang
             continue;
         }
         let (inner, end) = inner(text, at);
-        found.push((inner.to_owned(), at..end));
+        let inner = match text.get(at..) {
+            Some(rest) if rest.starts_with('`') => backticks::unescaped(inner, false),
+            _ => inner.to_owned(),
+        };
+        found.push((inner, at..end));
         from = end;
     }
     found
@@ -25,8 +31,8 @@ pub(crate) fn unread_substitutions(tree: &Tree, text: &str) -> Vec<(String, Rang
 fn opening(text: &str, from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     let backtick = rest.find('`');
-    let parenthesis = rest.find("$(");
-    let first = [backtick, parenthesis].into_iter().flatten().min()?;
+    let parenthesis = ["$(", "<(", ">("].map(|opening| rest.find(opening));
+    let first = parenthesis.into_iter().chain([backtick]).flatten().min()?;
     Some(from + first)
 }
 
@@ -35,7 +41,10 @@ fn opening(text: &str, from: usize) -> Option<usize> {
 fn inner(text: &str, at: usize) -> (&str, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let length = match rest.strip_prefix('`') {
-        Some(behind) => behind.find('`'),
+        Some(behind) => {
+            let length = backticks::written(behind).len();
+            (length < behind.len()).then_some(length)
+        }
         None => closing_parenthesis(rest),
     };
     let begin = at + if rest.starts_with('`') { 1 } else { 2 };
@@ -79,6 +88,12 @@ fn is_unread(tree: &Tree, text: &str, at: usize) -> bool {
             return false;
         }
     }
+    let is_process = text
+        .get(at..)
+        .is_some_and(|rest| rest.starts_with(['<', '>']));
+    if is_process {
+        return node.is_some_and(is_word_of_expansion);
+    }
     while let Some(within) = node {
         if is_substitution(within) {
             return true;
@@ -98,6 +113,19 @@ fn is_substitution(node: Node<'_>) -> bool {
         node.kind(),
         "command_substitution" | "process_substitution" | "arithmetic_expansion"
     )
+}
+
+/// Whether a node is a word of `${…}` outside quotes, in which the grammar sees no `<(cmd)`.
+fn is_word_of_expansion(word: Node<'_>) -> bool {
+    let mut node = Some(word).filter(|word| word.kind() == "word");
+    while let Some(parent) = node.and_then(|node| node.parent()) {
+        match parent.kind() {
+            "expansion" => return true,
+            "concatenation" => node = Some(parent),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Single quotes within `"${…}"` quote nothing.

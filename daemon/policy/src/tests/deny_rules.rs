@@ -1,54 +1,9 @@
 //! A rule that forbids a program, and the ways in which shells, programs and code start another one.
 #![allow(clippy::too_many_lines)] // Tables.
 
-use termd_proto::policy::{Effect, Judgement};
-use termd_proto::terminal::Front;
+use super::forbidden::Forbidden;
 
-use super::rules::rules;
-use crate::{CompiledGate, Invocation, Policy, Request, judge};
-
-fn judged(policy: &Policy, line: &str, program: Option<&str>) -> Judgement {
-    let request = Request {
-        program,
-        front: Front::Mcp,
-        ..Request::from(Invocation::Line(line))
-    };
-    judge(&request, &CompiledGate::default(), policy)
-}
-
-fn forbids_frob() -> Policy {
-    rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap()
-}
-
-/// Asserts that each line is refused, or left to a person.
-fn all_are_stopped(program: Option<&str>, lines: &[&str]) {
-    let policy = forbids_frob();
-    let passes = |line: &&&str| {
-        let judgement = judged(&policy, line, program);
-        let is_asked = judgement.effect == Effect::Confirm && judgement.needs_person;
-        judgement.effect != Effect::Deny && !is_asked
-    };
-    let passing: Vec<&str> = lines.iter().filter(passes).copied().collect();
-    assert!(
-        passing.is_empty(),
-        "{} of {}: {passing:#?}",
-        passing.len(),
-        lines.len()
-    );
-}
-
-/// Asserts that no line is a question.
-fn none_is_asked_about(program: Option<&str>, lines: &[&str]) {
-    let policy = forbids_frob();
-    let mut wrong = Vec::new();
-    for line in lines {
-        let judgement = judged(&policy, line, program);
-        if judgement.effect != Effect::Allow {
-            wrong.push(format!("{line:?}: {judgement:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
+const FROB: Forbidden = Forbidden("frob");
 
 const ZSH: [&str; 30] = [
     "*(e:./frob:)",
@@ -145,10 +100,10 @@ fn what_another_shell_reads_otherwise_may_be_any_program() {
     ];
     lines.extend(more.map(str::to_owned));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    all_are_stopped(None, &lines);
-    all_are_stopped(Some("/bin/zsh"), &ZSH);
-    all_are_stopped(Some("fish"), &FISH);
-    none_is_asked_about(
+    FROB.all_are_stopped(None, &lines);
+    FROB.all_are_stopped(Some("/bin/zsh"), &ZSH);
+    FROB.all_are_stopped(Some("fish"), &FISH);
+    FROB.none_is_asked_about(
         None,
         &[
             "zsh -c 'ls *.py | wc -l'",
@@ -164,7 +119,7 @@ fn what_another_shell_reads_otherwise_may_be_any_program() {
             "zsh -c 'for f in a b; do wc -l $f; done'",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         Some("zsh"),
         &[
             "git commit -m 'fix: (a) thing'",
@@ -183,7 +138,7 @@ fn what_another_shell_reads_otherwise_may_be_any_program() {
             "curl -s localhost:80/health?x=1 | jq .",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         Some("fish"),
         &[
             "git commit -m 'fix: (a) thing'",
@@ -197,7 +152,7 @@ fn what_another_shell_reads_otherwise_may_be_any_program() {
 
 #[test]
 fn what_bash_calls_a_command_may_be_any_program() {
-    all_are_stopped(
+    FROB.all_are_stopped(
         None,
         &[
             "BASH_CMDS[zz]=./frob; zz",
@@ -232,7 +187,7 @@ fn what_bash_calls_a_command_may_be_any_program() {
             "hash -p \"$x\" ls; ls",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         None,
         &[
             "echo ${BASH_VERSION}",
@@ -244,7 +199,7 @@ fn what_bash_calls_a_command_may_be_any_program() {
 
 #[test]
 fn what_programs_read_may_name_the_program() {
-    all_are_stopped(
+    FROB.all_are_stopped(
         None,
         &[
             "printf './frob\\0' | xargs -0 -n1 nice",
@@ -297,7 +252,7 @@ fn what_programs_read_may_name_the_program() {
             "python3 -c 'import subprocess as s; s.run(\"bash -s\", shell=True, input=x)'",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         None,
         &[
             "git ls-files | xargs -n1 wc -l",
@@ -319,7 +274,7 @@ fn what_programs_read_may_name_the_program() {
 
 #[test]
 fn a_long_option_may_be_abbreviated() {
-    all_are_stopped(
+    FROB.all_are_stopped(
         None,
         &[
             "sort -S 1k --compress-prog ./frob f",
@@ -340,7 +295,7 @@ fn a_long_option_may_be_abbreviated() {
             "flock --time 5 l ./frob",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         None,
         &[
             "sort --parallel 2 f",
@@ -353,7 +308,7 @@ fn a_long_option_may_be_abbreviated() {
 
 #[test]
 fn options_that_name_a_program_start_it() {
-    all_are_stopped(
+    FROB.all_are_stopped(
         None,
         &[
             "git ls-remote --exec=./frob r",
@@ -450,7 +405,7 @@ fn options_that_name_a_program_start_it() {
             "SYSTEM_WGETRC=./x wget u",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         None,
         &[
             "git log --oneline -5",
@@ -476,7 +431,7 @@ fn options_that_name_a_program_start_it() {
 
 #[test]
 fn code_that_can_start_a_program_may_start_any() {
-    all_are_stopped(
+    FROB.all_are_stopped(
         None,
         &[
             "python3 -c 'import webbrowser as w;w.get(\"./frob %s\").open(\"x\")'",
@@ -517,7 +472,7 @@ fn code_that_can_start_a_program_may_start_any() {
             "node -e 'require(\"module\")._load(x)'",
         ],
     );
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         None,
         &[
             "python3 -c 'import json; print(json.load(open(\"a.json\")))'",
@@ -573,9 +528,9 @@ fn a_line_typed_into_a_program_may_start_any() {
             &["from subprocess import run as r", "import pty"],
         ),
     ] {
-        all_are_stopped(Some(program), lines);
+        FROB.all_are_stopped(Some(program), lines);
     }
-    none_is_asked_about(
+    FROB.none_is_asked_about(
         Some("gdb"),
         &[
             "bt",
@@ -586,6 +541,6 @@ fn a_line_typed_into_a_program_may_start_any() {
             "continue",
         ],
     );
-    none_is_asked_about(Some("sqlite3"), &["select 1;", ".tables"]);
-    none_is_asked_about(Some("python3"), &["print(1)", "x = [1, 2]", "import json"]);
+    FROB.none_is_asked_about(Some("sqlite3"), &["select 1;", ".tables"]);
+    FROB.none_is_asked_about(Some("python3"), &["print(1)", "x = [1, 2]", "import json"]);
 }

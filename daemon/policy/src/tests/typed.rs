@@ -35,7 +35,7 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
 #[test]
 fn pieces_and_keys_make_lines() {
     use Verdict::{Dangerous, Safe, Unknown};
-    let table: [(&[&str], Verdict); 56] = [
+    let table: [(&[&str], Verdict); 60] = [
         (&["rm -r", "f x\r"], Dangerous),
         (&["rm -rf x"], Safe),
         (&["r", "m", " ", "-", "rf", " x", "\n"], Dangerous),
@@ -89,6 +89,10 @@ fn pieces_and_keys_make_lines() {
         (&["rm  -rf x\u{1b}b\u{1b}b\u{1b}d-rf\r"], Dangerous),
         (&["\r\r\n"], Safe),
         (&["ls\u{4}"], Safe),
+        (&["rm -rf x\u{4}\u{4}"], Dangerous),
+        (&["rm -rf ", "x\u{4}"], Dangerous),
+        (&["rm -rf x;\u{1b}[D\u{4}"], Dangerous),
+        (&["sh <<E\r", "rm -rf x\r", "\u{4}"], Unknown),
         (&["case x in\rx) ls;;\resac\r"], Safe),
         (&["y\r"], Safe),
         (&["cd \"my dir\" && ls\r"], Safe),

@@ -74,6 +74,25 @@ pub struct TypedLines {
 impl TypedLines {
     /// Takes what is typed into `program`, and returns the lines that it makes. `None`: a shell.
     pub fn feed(&mut self, bytes: &[u8], program: Option<&str>) -> Vec<TypedLine> {
+        self.feed_by(bytes, program, KeyReader::read)
+    }
+
+    /// The same of what `program` reads from a pipe, where no character edits the line.
+    pub fn feed_piped(&mut self, bytes: &[u8], program: Option<&str>) -> Vec<TypedLine> {
+        self.feed_by(bytes, program, |_, c| match c {
+            '\n' => Some(Key::Enter),
+            // Shells skip it.
+            '\0' => None,
+            c => Some(Key::Insert(c)),
+        })
+    }
+
+    fn feed_by(
+        &mut self,
+        bytes: &[u8],
+        program: Option<&str>,
+        read_key: impl Fn(&mut KeyReader, char) -> Option<Key>,
+    ) -> Vec<TypedLine> {
         let kind = program.map_or(ProgramKind::Shell, program_kind);
         if self.takes_keys && kind != ProgramKind::Text {
             // Keys for an editor are no part of a line for the shell behind it.
@@ -89,7 +108,7 @@ impl TypedLines {
         let mut chunks = given.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             for c in chunk.valid().chars() {
-                if let Some(key) = self.keys.read(c) {
+                if let Some(key) = read_key(&mut self.keys, c) {
                     self.key(key, program, is_carried, &mut lines);
                 }
             }
@@ -97,6 +116,11 @@ impl TypedLines {
             self.invalid(chunk.invalid(), is_last);
         }
         lines
+    }
+
+    /// Whether a part of a line was typed that no program has read yet, as far as is known.
+    pub fn holds_text(&self) -> bool {
+        !(self.editor.is_empty() && self.before.is_empty() && self.partial.is_empty())
     }
 
     /// Forgets what was typed. It was no line: the program asked for a secret.
@@ -138,9 +162,34 @@ impl TypedLines {
                 self.abandon();
                 self.editor.clear();
             }
-            Key::DeleteOrEnd if self.editor.is_empty() => self.abandon(),
+            Key::DeleteOrEnd => {
+                self.hand_over(program, lines);
+                if self.editor.is_empty() {
+                    self.abandon();
+                } else {
+                    self.editor.edit(key, self.before.len());
+                }
+            }
             key => self.editor.edit(key, self.before.len()),
         }
+    }
+
+    /// What is there when `^D` is typed may run as it is: a tty in canonical mode hands it over, and at
+    /// the end of the input a shell runs an unfinished line (termios(3), VEOF).
+    fn hand_over(&self, program: Option<&str>, lines: &mut Vec<TypedLine>) {
+        let kind = program.map_or(ProgramKind::Shell, program_kind);
+        let (line, completeness) = self.editor.clone().take();
+        let text = format!("{}{line}", self.before);
+        if kind == ProgramKind::Text || (text.is_empty() && completeness == Completeness::Whole) {
+            return;
+        }
+        lines.push(
+            if completeness == Completeness::TooLong || text.len() > MAX_JUDGED_BYTES {
+                self.line(String::new(), Completeness::TooLong)
+            } else {
+                self.line(text, completeness)
+            },
+        );
     }
 
     /// Drops the construct that earlier lines have begun.

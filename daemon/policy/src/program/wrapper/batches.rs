@@ -38,7 +38,7 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
     let placeholder = replaced.unwrap_or("{}");
     let runs_input = words.first().is_some_and(|word| word.text == placeholder)
         || (is_shell(name)
-            && match shell_line(rest).first() {
+            && match shell_line(name, rest).first() {
                 Some(InnerCommand::Script { text, .. }) => {
                     text.trim_start().starts_with(placeholder) || text.trim() == "$0"
                 }

@@ -76,7 +76,7 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
         Slot::Command if is_rest || rest.first().is_some_and(|word| word.text == text) => {
             command(table, rest, at)
         }
-        Slot::Shell => shell_line(rest),
+        Slot::Shell => shell_line("sh", rest),
         Slot::Line if is_rest => InnerCommand::joined_line(args, at),
         Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
         Slot::Code => vec![InnerCommand::code((at, text))],
@@ -188,7 +188,8 @@ fn of_value(
             InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
-        Setting::File if is_own_file(value) => {
+        // No directories are searched for it.
+        Setting::File if is_own_file(value) || (key == "BASH_ENV" && !value.starts_with('/')) => {
             let danger = format!("{key} makes programs load code from {value}");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
         }

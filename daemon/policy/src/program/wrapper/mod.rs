@@ -22,6 +22,7 @@ use editors::{editor, interpreter, opened, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use multiplexers::{screen, tmux};
+pub(crate) use shells::reads_script_from_stdin;
 use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
@@ -49,7 +50,7 @@ pub(crate) fn inner_commands(
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
         "fish" => fish_line(args),
-        _ if takes == Some(Takes::Shell) => shell_line(args),
+        _ if takes == Some(Takes::Shell) => shell_line(program, args),
         _ if takes == Some(Takes::Code) => {
             let mut started = interpreter(args);
             started.extend(script(table, program, args));

@@ -42,14 +42,28 @@ pub(super) fn tmux(args: &[Word]) -> Vec<InnerCommand> {
 /// What one command of tmux(1) starts. `at` is the number of its first argument.
 fn tmux_command(words: &[Word], at: usize) -> Option<InnerCommand> {
     const INNER: Valued<'_> = Valued::These("c F n s t x y e l p N");
+    const POPUP: Valued<'_> = Valued::These("b c d e h s S t T w x y");
     let (verb, inner) = words.split_first()?;
     // tmux(1), FORMATS: `#(CMD)`.
     let has_format = words.iter().any(|word| word.text.contains("#("));
     let parsed = match verb.text.as_str() {
+        // A command of the copy mode may be given the output.
+        "send-keys" | "send" if inner.iter().any(|word| word.text == "-X") => {
+            return Some(InnerCommand::Any);
+        }
         "send-keys" | "send" => options(inner, Valued::These("t N"), Order::OptionsFirst),
         "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
-        | "respawn-pane" | "respawn-window" | "run-shell" | "run" | "popup" | "display-popup"
-        | "pipe-pane" | "if-shell" | "if" => options(inner, INNER, Order::OptionsFirst),
+        | "respawn-pane" | "respawn-window" | "pipe-pane" => {
+            options(inner, INNER, Order::OptionsFirst)
+        }
+        "run-shell" | "run" | "if-shell" | "if" => {
+            let options = options(inner, Valued::These("c d t"), Order::OptionsFirst);
+            if options.has_exactly("C") || options.has_exactly("F") {
+                return Some(InnerCommand::Any);
+            }
+            options
+        }
+        "popup" | "display-popup" => options(inner, POPUP, Order::OptionsFirst),
         verb if is_listed(verb, TMUX_COMMANDS) && !has_format => return None,
         // A name may be abbreviated, and a setting may name what runs.
         _ => return Some(InnerCommand::Any),
@@ -78,9 +92,15 @@ fn tmux_command(words: &[Word], at: usize) -> Option<InnerCommand> {
 pub(super) fn screen(args: &[Word]) -> Vec<InnerCommand> {
     const VALUED: Valued<'_> = Valued::These("S c e h p s t T x r");
     let options = options(args, VALUED, Order::OptionsFirst);
+    if let Some((at, shell)) = options.value(&["s"]) {
+        return vec![InnerCommand::line((at, shell)), InnerCommand::Any];
+    }
     let Some((at, first)) = options.operands.first() else {
         return Vec::new();
     };
+    if matches!(*first, "backtick" | "bind" | "bindkey" | "eval") {
+        return vec![InnerCommand::Any];
+    }
     if *first == "stuff" {
         let text = options.operand(1).unwrap_or_default();
         let text = text.replace("\\n", "\n").replace("^M", "\n");

@@ -2,44 +2,96 @@
 
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
+use crate::shell::printed::is_stdin;
 use crate::shell::word::Word;
 
-/// The lines that a shell is given: `-c` in any cluster of options, and fish's `-C`.
-pub(super) fn shell_line(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These("o O rcfile init-file C init-command");
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let mut started = Vec::new();
-    for names in [["C", "init-command"].as_slice(), &["command"]] {
-        started.extend(options.value(names).map(InnerCommand::line));
+/// Options of fish(1) that take a value.
+const FISH_VALUED: Valued<'_> = Valued::These(
+    "
+    c command C init-command d debug D debug-stack-frames o debug-output p profile profile-startup f
+    features",
+);
+
+/// A shell's arguments, taken apart (bash(1), OPTIONS; zshall(1), INVOCATION). A `+` is an option too.
+struct ShellArguments<'a> {
+    letters: String,
+    /// The long options that hold their value.
+    long: Vec<(usize, &'a str, &'a str)>,
+    /// The number of the first operand.
+    first: usize,
+}
+
+impl<'a> ShellArguments<'a> {
+    fn of(shell: &str, args: &'a [Word]) -> Self {
+        // The value of an `o` is the rest of its word, if there is one. To others it stands in a later word.
+        let attaches = matches!(
+            shell,
+            "zsh" | "rzsh" | "ksh" | "rksh" | "mksh" | "ksh93" | "yash"
+        );
+        let (mut letters, mut long, mut first) = (String::new(), Vec::new(), 0);
+        while let Some(word) = args.get(first) {
+            let text = word.text.as_str();
+            let at = first;
+            first += 1;
+            if matches!(text, "-" | "--") {
+                break;
+            } else if let Some(name) = text.strip_prefix("--") {
+                long.extend(name.split_once('=').map(|(name, value)| (at, name, value)));
+                first += usize::from(matches!(name, "rcfile" | "init-file" | "emulate"));
+            } else if let Some(cluster) = text.strip_prefix(['-', '+']) {
+                for (start, letter) in cluster.char_indices() {
+                    letters.push(letter);
+                    let is_last = start + letter.len_utf8() == cluster.len();
+                    if matches!(letter, 'o' | 'O') {
+                        first += usize::from(is_last || !attaches);
+                        if attaches {
+                            break;
+                        }
+                    }
+                }
+            } else {
+                first = at;
+                break;
+            }
+        }
+        Self {
+            letters,
+            long,
+            first,
+        }
     }
-    if options.has(&["c", "command"])
-        && let Some((at, text)) = options.operands.first()
-    {
-        let parameters = options.operands.iter().skip(1);
-        let parameters = parameters.filter_map(|(at, _)| args.get(*at).cloned());
+}
+
+/// The lines that a shell is given: by `-c` in any cluster of options.
+pub(super) fn shell_line(shell: &str, args: &[Word]) -> Vec<InnerCommand> {
+    let ShellArguments {
+        letters,
+        long,
+        first,
+    } = ShellArguments::of(shell, args);
+    let named = long.iter();
+    let named = named.filter(|(_, name, _)| matches!(*name, "command" | "commands" | "execute"));
+    let mut started: Vec<InnerCommand> = named
+        .map(|(at, _, value)| InnerCommand::line((*at, value)))
+        .collect();
+    let is_long = |word: &Word| matches!(&*word.text, "--command" | "--commands" | "--execute");
+    let has_command = letters.contains('c') || args.iter().take(first).any(is_long);
+    let operands = args.get(first..).unwrap_or_default();
+    if let (true, Some((script, parameters))) = (has_command, operands.split_first()) {
         started.push(InnerCommand::Script {
-            text: (*text).to_owned(),
-            at: *at,
-            parameters: parameters.collect(),
+            text: script.text.clone(),
+            at: first,
+            parameters: parameters.to_vec(),
         });
-    } else if !options.has_exactly("s")
-        && !options.has_exactly("n")
-        && let Some((at, _)) = options.operands.first()
-    {
-        let words = args.get(*at..).unwrap_or_default();
-        started.push(InnerCommand::ScriptFile(words.to_vec()));
+    } else if !letters.contains(['s', 'n']) && !operands.is_empty() {
+        started.push(InnerCommand::ScriptFile(operands.to_vec()));
     }
     started
 }
 
 /// The lines that fish(1) is given, whose `-c` takes a value.
 pub(super) fn fish_line(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(
-        "
-        c command C init-command d debug D debug-stack-frames o debug-output p profile profile-startup f
-        features",
-    );
-    let options = options(args, VALUED, Order::OptionsFirst);
+    let options = options(args, FISH_VALUED, Order::OptionsFirst);
     let lines = options.values(&["c", "command", "C", "init-command"]);
     let mut started: Vec<InnerCommand> = lines.map(InnerCommand::line).collect();
     let has_command = options.has(&["c", "command"]) || options.has_exactly("n");
@@ -48,6 +100,19 @@ pub(super) fn fish_line(args: &[Word]) -> Vec<InnerCommand> {
         started.push(InnerCommand::ScriptFile(words.to_vec()));
     }
     started
+}
+
+/// Whether a shell with these arguments runs what it reads on standard input.
+pub(crate) fn reads_script_from_stdin(shell: &str, args: &[Word]) -> bool {
+    if shell == "fish" {
+        let options = options(args, FISH_VALUED, Order::OptionsFirst);
+        return !options.has(&["c", "command"]) && options.operand(0).is_none_or(is_stdin);
+    }
+    let arguments = ShellArguments::of(shell, args);
+    let has_long = |word: &Word| matches!(&*word.text, "--command" | "--commands" | "--execute");
+    let has_command = arguments.letters.contains('c') || args.iter().any(has_long);
+    let file = args.get(arguments.first).map(|word| word.text.as_str());
+    arguments.letters.contains('s') || (!has_command && file.is_none_or(is_stdin))
 }
 
 /// The file of `source FILE`.
