@@ -1,11 +1,14 @@
-//! The types of arguments: sizes, rows, variables, names, keys, times. Pure.
+//! The types of arguments: sizes, rows, variables, names, keys, waits. Pure.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
 use termd_proto::duration::{self, DurationError};
 use thiserror::Error;
+
+use crate::signals;
 
 /// Why an argument has no meaning. clap names the argument and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -20,8 +23,10 @@ pub(crate) enum ArgError {
     ServerName,
     #[error("a key is ctrl- and one of a-z @ [ \\ ] ^ _")]
     ControlKey,
-    #[error("after @ stand seconds since 1970")]
-    Epoch,
+    #[error("an idle timeout is 1s to 365d")]
+    IdleTimeout,
+    #[error("there is no such signal; `termctl kill -l` lists them")]
+    Signal,
     #[error(transparent)]
     Duration(#[from] DurationError),
 }
@@ -153,39 +158,34 @@ impl fmt::Display for ControlKey {
     }
 }
 
-/// A point in time, written as a duration before now or as `@SECONDS` since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
-    Ago(Duration),
-    /// Milliseconds since the Unix epoch.
-    AtMs(i64),
+/// A short wait: a duration whose bare number is milliseconds.
+pub(crate) fn parse_ms(text: &str) -> Result<u64, DurationError> {
+    let in_ms = duration::parse(&format!("{text}ms"));
+    let wait = in_ms.or_else(|_| duration::parse(text))?;
+    u64::try_from(wait.as_millis()).map_err(|_| DurationError::TooLong)
 }
 
-impl Moment {
-    /// The time in milliseconds since the Unix epoch.
-    pub(crate) fn at_ms(self, now_ms: i64) -> i64 {
-        match self {
-            Self::Ago(ago) => {
-                now_ms.saturating_sub(i64::try_from(ago.as_millis()).unwrap_or(i64::MAX))
-            }
-            Self::AtMs(at) => at,
-        }
-    }
+/// What `--idle-timeout` may be; the daemon's bounds.
+const IDLE_TIMEOUTS: RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_hours(365 * 24);
+
+/// Reads the value of `--idle-timeout`.
+pub(crate) fn idle_timeout(text: &str) -> Result<Duration, ArgError> {
+    let timeout = duration::parse(text)?;
+    let is_allowed = IDLE_TIMEOUTS.contains(&timeout);
+    is_allowed.then_some(timeout).ok_or(ArgError::IdleTimeout)
 }
 
-impl FromStr for Moment {
+/// A signal, by its name or number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SignalName(pub(crate) String);
+
+impl FromStr for SignalName {
     type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_prefix('@') {
-            Some(seconds) => seconds
-                .parse::<i64>()
-                .ok()
-                .and_then(|seconds| seconds.checked_mul(1000))
-                .map(Self::AtMs)
-                .ok_or(ArgError::Epoch),
-            None => Ok(Self::Ago(duration::parse(text)?)),
-        }
+        let known = signals::number(text).ok_or(ArgError::Signal);
+        known.map(|_| Self(text.to_owned()))
     }
 }
 
@@ -268,16 +268,35 @@ mod tests {
     }
 
     #[test]
-    fn moments() {
+    fn signals() {
+        for (text, is_one) in [
+            ("INT", true),
+            ("sigint", true),
+            ("9", true),
+            ("RTMIN+3", true),
+            ("FOO", false),
+            ("0", false),
+            ("65", false),
+            ("", false),
+        ] {
+            assert_eq!(text.parse::<SignalName>().is_ok(), is_one, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_short_wait_is_in_milliseconds_unless_it_says_otherwise() {
         let table = [
-            ("1h", Some(6_400_000)),
-            ("@5", Some(5_000)),
-            ("@x", None),
-            ("yesterday", None),
+            ("500", Some(500)),
+            ("500ms", Some(500)),
+            ("2s", Some(2_000)),
+            ("1m30s", Some(90_000)),
+            ("1.5", Some(1)),
+            ("", None),
+            ("soon", None),
+            ("-1", None),
         ];
         for (text, want) in table {
-            let got = text.parse::<Moment>().ok().map(|m| m.at_ms(10_000_000));
-            assert_eq!(got, want, "{text:?}");
+            assert_eq!(parse_ms(text).ok(), want, "{text:?}");
         }
     }
 }

@@ -58,7 +58,8 @@ pub(crate) enum Agreement {
     /// Nobody is asked, or nobody agrees.
     No,
     /// The person does not agree, and the daemon knows that.
-    Denied(ApprovalId),
+    /// Without an id it keeps no question of it.
+    Denied(Option<ApprovalId>),
     /// The daemon knows that a person agrees: the same call may be made again.
     Approved,
     /// The daemon keeps no question of it, such as of a secret: `confirmed` says that a person agrees.
@@ -81,7 +82,7 @@ pub(crate) async fn agreement(link: &Link, refusal: Option<&ErrorObjectOwned>) -
     let Some(id) = approval_of(refusal) else {
         return match person.replies(&question, Offer::Once).await {
             Reply::Once | Reply::Always => Agreement::ByWord,
-            Reply::No => Agreement::No,
+            Reply::No => Agreement::Denied(None),
         };
     };
     let asked = look_at(link, &id).await;
@@ -157,7 +158,7 @@ async fn answer(link: &Link, id: ApprovalId, decision: Decision) -> Agreement {
             }
             Agreement::Approved
         }
-        Ok(info) if info.state == ApprovalState::Denied => Agreement::Denied(info.id),
+        Ok(info) if info.state == ApprovalState::Denied => Agreement::Denied(Some(info.id)),
         Ok(_) => Agreement::No,
         Err(error) => {
             output::note(&error.to_string());
@@ -192,8 +193,17 @@ impl Offer {
     }
 }
 
-fn can_ask_at_tty() -> bool {
+pub(crate) fn can_ask_at_tty() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Whether the person at the tty agrees to what termctl is about to do. Without a tty nobody is asked,
+/// as by rm(1).
+pub(crate) async fn agrees_at_tty(question: &str) -> bool {
+    let Some(mut person) = Person::at_the_tty() else {
+        return true;
+    };
+    person.replies(question, Offer::Once).await == Reply::Once
 }
 
 /// A person's answer.
@@ -297,11 +307,13 @@ fn own_question(info: &ApprovalInfo) -> String {
 }
 
 /// The error of a call that the person at the tty has denied.
-pub(crate) fn denied(id: &ApprovalId) -> ClientError {
-    let message = format!(
-        "nothing was run: you said no, which holds for ten minutes, with --confirmed, too; \
-         `termctl approve {id}` lifts it"
-    );
+pub(crate) fn denied(id: Option<&ApprovalId>) -> ClientError {
+    let lifted = id.map_or_else(String::new, |id| {
+        format!(
+            ", which holds for ten minutes, with --confirmed, too; `termctl approve {id}` lifts it"
+        )
+    });
+    let message = format!("nothing was run: you said no{lifted}");
     let data = json!({ "kind": ErrorKind::Rejected, "approval": id });
     ClientError::Refused(ErrorObjectOwned::owned(code::DENIED, message, Some(data)))
 }
@@ -309,6 +321,18 @@ pub(crate) fn denied(id: &ApprovalId) -> ClientError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_said_no_is_not_told_how_to_run_it() {
+        let said = denied(None).to_string();
+        assert_eq!(said, "nothing was run: you said no");
+        let id: ApprovalId = "qcjxld".parse().unwrap();
+        let said = denied(Some(&id)).to_string();
+        assert!(
+            said.ends_with("`termctl approve qcjxld` lifts it"),
+            "{said}"
+        );
+    }
 
     #[test]
     fn only_yes_is_yes() {

@@ -1,19 +1,26 @@
 //! Errors of termctl: one line for a person, one object for a program.
 
+use std::path::PathBuf;
+
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Value, json};
 use termd_acp::AcpError;
-use termd_client::refusal::kind_of;
+use termd_client::escape::escaped;
+use termd_client::refusal::{exec_errno, kind_of};
 use termd_client::{BadAnswer, ClientError};
 use termd_mcp::McpError;
 use termd_picture::PictureError;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
+use crate::cmd::ExecError;
 use crate::desktop::DesktopError;
 use crate::exit_code::ExitCode;
 use crate::setup::SetupError;
 use crate::usage_error::UsageError;
+
+/// errno(3): there is no such file.
+const ENOENT: i32 = 2;
 
 /// Why termctl failed.
 #[derive(Debug, Error)]
@@ -22,8 +29,14 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Usage(#[from] UsageError),
     /// The daemon was not reached, or refused, or its answer makes no sense.
-    #[error(transparent)]
+    #[error("{}", with_options(.0))]
     Client(#[from] ClientError),
+    /// `attach` without an argument found none.
+    #[error("no terminal of a person's runs; `termctl new` opens one")]
+    NothingToAttach,
+    /// A failure of termctl's own in a verb that passes on a command's exit code.
+    #[error(transparent)]
+    PassingOn(Box<Self>),
     /// The reader of standard output has closed it.
     #[error("standard output is closed")]
     StdoutClosed,
@@ -39,9 +52,43 @@ pub(crate) enum CliError {
     /// `acp` did not start its agent.
     #[error(transparent)]
     Acp(#[from] AcpError),
+    /// `exec` did not run its line, or did not see its end.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", escaped(&.path.to_string_lossy()))]
+    Unwritable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     /// A system call of termctl failed: the action, and the system's error.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] std::io::Error),
+}
+
+/// Params of the API, and the options that they come from.
+const OPTIONS: [(&str, &str); 10] = [
+    ("cols", "--cols"),
+    ("cwd", "--cwd"),
+    ("eof_ms", "--eof"),
+    ("force", "--force"),
+    ("input.keys", "--key"),
+    ("max_bytes", "--bytes"),
+    ("number", "--command"),
+    ("rows", "--rows"),
+    ("settle_ms", "--settle"),
+    ("since", "--since"),
+];
+
+/// The error with options' names in the place of params'.
+fn with_options(error: &ClientError) -> String {
+    let mut said = error.to_string();
+    if error.refusal().is_some() {
+        for (param, option) in OPTIONS {
+            said = said.replace(&format!("`{param}`"), option);
+        }
+    }
+    said
 }
 
 impl From<BadAnswer> for CliError {
@@ -55,12 +102,28 @@ impl CliError {
     pub(crate) fn refusal(&self) -> Option<&ErrorObjectOwned> {
         match self {
             Self::Client(error) => error.refusal(),
+            Self::PassingOn(error) => error.refusal(),
             _ => None,
+        }
+    }
+
+    /// The same in a verb that passes on a command's exit code, which must not be taken for it.
+    pub(crate) fn passing_on(self) -> Self {
+        Self::PassingOn(Box::new(self))
+    }
+
+    /// Whether the reader of standard output has gone, who wants no message.
+    pub(crate) fn is_of_closed_stdout(&self) -> bool {
+        match self {
+            Self::PassingOn(error) => error.is_of_closed_stdout(),
+            error => matches!(error, Self::StdoutClosed),
         }
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
+            Self::PassingOn(error) => error.exit_code_beside_commands(),
+            Self::NothingToAttach => ExitCode::NO_TERMINAL,
             Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
             Self::StdoutClosed => ExitCode::PIPE,
             Self::Picture(_)
@@ -68,7 +131,9 @@ impl CliError {
             | Self::Desktop(_)
             | Self::Mcp(_)
             | Self::Acp(_)
+            | Self::Exec(_)
             | Self::Io(..)
+            | Self::Unwritable { .. }
             | Self::Client(ClientError::BadAnswer(_)) => ExitCode::FAILED,
             Self::Client(ClientError::Refused(refusal)) => {
                 match (refusal.code(), kind_of(refusal)) {
@@ -79,6 +144,29 @@ impl CliError {
                 }
             }
             Self::Client(_) => ExitCode::UNREACHABLE,
+        }
+    }
+
+    /// The exit code beside those of commands, as of env(1) and `docker run`.
+    fn exit_code_beside_commands(&self) -> ExitCode {
+        match (
+            self,
+            self.refusal().map(|refusal| (kind_of(refusal), refusal)),
+        ) {
+            (Self::StdoutClosed, _) => ExitCode::PIPE,
+            (_, Some((Some(ErrorKind::SpawnFailed), refusal))) => match exec_errno(refusal) {
+                Some(ENOENT) => ExitCode::NOT_FOUND,
+                Some(_) => ExitCode::NOT_EXECUTABLE,
+                None => ExitCode::OWN_FAILURE,
+            },
+            (
+                _,
+                Some((
+                    Some(ErrorKind::ConfirmationRequired | ErrorKind::Denied | ErrorKind::Rejected),
+                    _,
+                )),
+            ) => ExitCode::NOT_EXECUTABLE,
+            _ => ExitCode::OWN_FAILURE,
         }
     }
 
@@ -98,11 +186,17 @@ impl CliError {
                 own("bad_answer")
             }
             Self::Client(_) => own("unreachable"),
+            Self::PassingOn(error) => error.to_json(),
+            Self::NothingToAttach => own("nothing_to_attach"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
             Self::Setup(_) => own("setup"),
             Self::Desktop(_) => own("desktop"),
-            Self::Mcp(McpError::Signals(_)) | Self::Acp(_) | Self::Io(..) => own("io"),
+            Self::Exec(_) => own("exec"),
+            Self::Mcp(McpError::Signals(_))
+            | Self::Acp(_)
+            | Self::Io(..)
+            | Self::Unwritable { .. } => own("io"),
         }
     }
 }
@@ -137,6 +231,31 @@ mod tests {
         for (error, want) in table {
             assert_eq!(error.exit_code(), ExitCode(want), "{error:?}");
         }
+        let exec = |step: &str, errno: i32| {
+            let data = json!({ "kind": "spawn_failed", "step": step, "errno": errno });
+            let refusal = ErrorObjectOwned::owned(code::SPAWN_FAILED, "m", Some(data));
+            CliError::from(ClientError::Refused(refusal))
+        };
+        for (error, beside_commands) in [
+            (exec("exec", 2), 127),
+            (exec("exec", 13), 126),
+            (exec("exec", 8), 126),
+            (exec("chdir", 2), 125),
+            (refused(code::DENIED, "denied"), 126),
+            (refused(code::DENIED, "rejected"), 126),
+            (
+                refused(code::CONFIRMATION_REQUIRED, "confirmation_required"),
+                126,
+            ),
+            (refused(code::AMBIGUOUS, "label_taken"), 125),
+            (refused(code::RESOURCE_NOT_FOUND, "terminal_not_found"), 125),
+            (ClientError::WentAway.into(), 125),
+            (UsageError::NothingToSend.into(), 125),
+            (CliError::StdoutClosed, 141),
+        ] {
+            let error = error.passing_on();
+            assert_eq!(error.exit_code(), ExitCode(beside_commands), "{error:?}");
+        }
     }
 
     #[test]
@@ -148,6 +267,16 @@ mod tests {
         let own = CliError::from(ClientError::WentAway).to_json();
         assert_eq!(own["error"]["code"], Value::Null);
         assert_eq!(own["error"]["kind"], "unreachable");
+    }
+
+    #[test]
+    fn a_person_reads_of_options_and_a_program_of_params() {
+        let said = "`input.keys` has no key \"foo\"; `force` types `it`";
+        let refusal = ErrorObjectOwned::owned(code::INVALID_PARAMS, said, None::<()>);
+        let error = CliError::from(ClientError::Refused(refusal));
+        let shown = "--key has no key \"foo\"; --force types `it`";
+        assert_eq!(error.to_string(), shown);
+        assert_eq!(error.to_json()["error"]["message"], said);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU8;
 
+use crate::signals;
 use termd_proto::terminal::ExitStatus;
 
 /// termctl's exit code.
@@ -23,6 +24,12 @@ impl ExitCode {
     pub(crate) const NO_ANCHORS: Self = Self(5);
     /// A timeout ran out, as of timeout(1).
     pub(crate) const TIMED_OUT: Self = Self(124);
+    /// termctl or the daemon could not do it, in a verb that passes on a command's code.
+    pub(crate) const OWN_FAILURE: Self = Self(125);
+    /// The command cannot be executed, or the gate refused it.
+    pub(crate) const NOT_EXECUTABLE: Self = Self(126);
+    /// There is no such command.
+    pub(crate) const NOT_FOUND: Self = Self(127);
     /// Standard output was closed; a shell shows this code for SIGPIPE.
     pub(crate) const PIPE: Self = Self(141);
 
@@ -34,33 +41,11 @@ impl ExitCode {
     /// The code that a shell shows for a command's end.
     pub(crate) fn of_command(status: &ExitStatus) -> Self {
         match (&status.signal, status.exit_code) {
-            (Some(name), _) => signal_number(name).map_or(Self(128), Self::of_signal),
+            (Some(name), _) => signals::number(name).map_or(Self(128), Self::of_signal),
             (None, Some(code)) => u8::try_from(code).map_or(Self(u8::MAX), Self),
             (None, None) => Self::FAILED,
         }
     }
-}
-
-/// Linux's signals on x86 and ARM (signal(7)), numbered from 1.
-const SIGNALS: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-];
-
-/// The number of a signal's name, with or without `SIG`. Also reads a bare number and `SIGRTMIN+n`.
-fn signal_number(name: &str) -> Option<NonZeroU8> {
-    let bare = name.strip_prefix("SIG").unwrap_or(name);
-    let number = if let Some(position) = SIGNALS.iter().position(|&signal| signal == bare) {
-        u8::try_from(position).ok()?.checked_add(1)?
-    } else if let Some(beyond) = bare.strip_prefix("RTMIN") {
-        // glibc keeps 32 and 33 for itself.
-        let beyond = beyond.strip_prefix('+').unwrap_or("0");
-        beyond.parse::<u8>().ok()?.checked_add(34)?
-    } else {
-        bare.parse().ok()?
-    };
-    NonZeroU8::new(number).filter(|number| number.get() <= 64)
 }
 
 #[cfg(test)]

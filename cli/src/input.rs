@@ -25,7 +25,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// Most reads in the queue. More input waits in the pipe.
 const CHUNKS: usize = 4;
 /// The pause between two attempts while the terminal's input queue is full.
-const FULL_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const FULL_PAUSE: Duration = Duration::from_millis(50);
 
 /// Starts reading standard input. The channel closes at the end of input or at an error.
 ///
@@ -73,6 +73,8 @@ pub(crate) async fn send_bytes(
                     id: id.clone(),
                     text: None,
                     data: Some(data.clone()),
+                    eof: None,
+                    input_offset: None,
                     confirmed: Some(consent.is_given()),
                     timeout_ms: None,
                 })
@@ -130,10 +132,10 @@ pub(crate) fn sent_before(before: &SendResult, after: &SendResult) -> SendResult
     }
 }
 
-/// Whether a refusal means that the terminal's command has ended.
+/// Whether a refusal means that the terminal's command has ended, or reads no more.
 pub(crate) fn has_ended(refusal: Option<&ErrorObjectOwned>) -> bool {
     matches!(
         refusal.and_then(kind_of),
-        Some(ErrorKind::TerminalExited | ErrorKind::TerminalNotFound)
+        Some(ErrorKind::TerminalExited | ErrorKind::TerminalNotFound | ErrorKind::InputEnded)
     )
 }

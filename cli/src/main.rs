@@ -11,20 +11,23 @@ mod arg_types;
 mod args;
 mod attach;
 mod cmd;
+mod completion;
 mod confirm;
 mod desktop;
+mod display;
 mod error;
 mod exit_code;
 mod input;
 mod interrupt;
 mod json;
+mod moment;
 mod output;
-mod rendering;
 mod secret;
 mod setup;
 mod signals;
 mod splitter;
 mod table;
+mod tmux_key;
 mod usage_error;
 
 use crate::args::Cli;
@@ -33,6 +36,7 @@ use crate::usage_error::UsageError;
 use anyhow::Context as _;
 
 fn main() -> anyhow::Result<()> {
+    completion::answer_shell();
     let cli = match Cli::read(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => refuse(&error),
@@ -69,5 +73,10 @@ fn refuse(error: &clap::Error) -> ! {
     } else {
         output::usage(&rendered);
     }
-    std::process::exit(i32::from(ExitCode::USAGE.0));
+    let words: Vec<_> = std::env::args_os().collect();
+    let code = match args::verb(&words) {
+        Some("run" | "exec" | "wait") => ExitCode::OWN_FAILURE,
+        _ => ExitCode::USAGE,
+    };
+    std::process::exit(i32::from(code.0));
 }

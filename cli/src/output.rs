@@ -67,7 +67,7 @@ pub(crate) fn report(error: &CliError, as_json: bool) {
         let mut line = json::to_vec(&error.to_json()).unwrap_or_default();
         line.push(b'\n');
         let _ = io::stderr().lock().write_all(&line);
-    } else if !matches!(error, CliError::StdoutClosed) {
+    } else if !error.is_of_closed_stdout() {
         note(&error.to_string());
     }
 }

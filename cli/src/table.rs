@@ -4,104 +4,160 @@
 
 use std::fmt::Write as _;
 
-use termd_client::escape::escaped;
+use termd_client::escape::{self, escaped};
+pub(crate) use termd_proto::byte_count::bytes;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
-/// The widest column, in characters.
-const MAX_COLUMN_CHARS: usize = 80;
-/// The narrowest column that a cell is cut to, in characters.
-const MIN_CUT_CHARS: usize = 12;
+use crate::display::{Display, Tone};
 
-/// Rows under a header, with columns as wide as their widest cell.
+/// The widest column that all rows are padded to. A longer cell makes its own row longer, not every row.
+const MAX_PADDED: usize = 80;
+/// The narrowest column that a cell is cut to.
+const MIN_CUT: usize = 12;
+
+/// What stands in a row's column.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Option<Tone>,
+}
+
+impl Cell {
+    /// A text of unknown origin, escaped.
+    pub(crate) fn text(text: &str) -> Self {
+        Self::escaped(escaped(text))
+    }
+
+    /// A text that [`escape`] has made safe in a way of its own; what it forgot is escaped.
+    pub(crate) fn line(text: &str) -> Self {
+        Self::escaped(escape::one_line(text))
+    }
+
+    /// A program and its arguments, as a shell reads them.
+    pub(crate) fn argv(argv: &[String]) -> Self {
+        Self::line(&escape::command_line(argv))
+    }
+
+    fn escaped(text: String) -> Self {
+        Self { text, tone: None }
+    }
+
+    #[must_use]
+    pub(crate) fn in_tone(self, tone: Option<Tone>) -> Self {
+        Self { tone, ..self }
+    }
+
+    fn width(&self) -> usize {
+        self.text.width()
+    }
+
+    /// The text in at most so many columns. The last one shows that it was cut.
+    fn cut(&self, most: usize) -> String {
+        if self.width() <= most {
+            return self.text.clone();
+        }
+        let mut left = most.saturating_sub(1);
+        let fits = |c: &char| {
+            let width = c.width().unwrap_or(0);
+            let fits = width <= left;
+            left = left.saturating_sub(width);
+            fits
+        };
+        let kept: String = self.text.chars().take_while(fits).collect();
+        kept + "…"
+    }
+}
+
+/// Rows under a header, with columns as wide as their widest cell. On a tty the columns that may be
+/// long are cut, so that a row is a line.
 #[derive(Debug)]
 pub(crate) struct Table {
-    rows: Vec<Vec<String>>,
+    /// Those that are not rendered yet, the header among them.
+    rows: Vec<Vec<Cell>>,
+    widths: Vec<usize>,
+    long: &'static [usize],
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&str]) -> Self {
+    pub(crate) fn new(header: &[&str], long: &'static [usize]) -> Self {
         Self {
-            rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()],
+            rows: vec![header.iter().map(|&cell| Cell::text(cell)).collect()],
+            widths: vec![0; header.len()],
+            long,
         }
     }
 
-    /// Adds a row of cells, escaping them.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
-        self.rows.push(cells.map(escaped).to_vec());
+    /// Adds a row of cells.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+        self.rows.push(cells.into_iter().collect());
     }
 
-    /// The table as lines of at most this many characters. These columns are cut for that, the end of
-    /// a cell first, in equal parts.
-    pub(crate) fn render_within(mut self, width: usize, long: &[usize]) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let widest = |column: &usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(*column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let others = (0..columns).filter(|column| !long.contains(column));
-        let taken: usize = others.map(|column| widest(&column)).sum();
-        let gaps = 2 * columns.saturating_sub(1);
-        let mut left = width.saturating_sub(taken + gaps);
-        // The narrowest first: what a column does not need is left for the wider ones.
-        let mut by_width: Vec<(usize, usize)> = long
-            .iter()
-            .map(|column| (widest(column), *column))
-            .collect();
-        by_width.sort_unstable();
-        let shares = (1..=by_width.len()).rev();
-        for (&(needed, column), share) in by_width.iter().zip(shares) {
-            let most = needed.min((left / share).max(MIN_CUT_CHARS));
-            left = left.saturating_sub(most);
-            for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-                cut(cell, most);
-            }
+    /// The rows since the last call as lines, in columns at least as wide as before.
+    pub(crate) fn render(&mut self, display: Display) -> String {
+        let rows = std::mem::take(&mut self.rows);
+        for (column, width) in self.widths.iter_mut().enumerate() {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            let widest = cells.map(Cell::width).max().unwrap_or_default();
+            *width = widest.max(*width);
         }
+        let widths = self.fitting(display.width);
         let mut out = String::new();
-        for line in self.render().lines() {
-            let mut line = line.to_owned();
-            cut(&mut line, width);
-            out.push_str(&line);
-            out.push('\n');
-        }
-        out
-    }
-
-    /// The table as lines. The last column is not padded.
-    pub(crate) fn render(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| {
-                let cells = self.rows.iter().filter_map(|row| row.get(column));
-                let widths = cells.map(|cell| cell.chars().count());
-                // A longer cell is shown whole and makes its own row longer, not every row.
-                widths.max().unwrap_or_default().min(MAX_COLUMN_CHARS)
-            })
-            .collect();
-        let mut out = String::new();
-        for row in &self.rows {
+        for row in &rows {
             let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths) {
-                let _ = write!(line, "{cell:width$}  ");
+            for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let most = if display.width.is_some() && self.long.contains(&at) {
+                    *width
+                } else {
+                    usize::MAX
+                };
+                let text = cell.cut(most);
+                let is_last = at + 1 == row.len();
+                let pad = if is_last {
+                    0
+                } else {
+                    2 + width.min(&MAX_PADDED).saturating_sub(text.width())
+                };
+                line.push_str(&display.in_tone(&text, cell.tone));
+                line.extend(std::iter::repeat_n(' ', pad));
             }
             out.push_str(line.trim_end());
             out.push('\n');
         }
         out
     }
-}
 
-/// Cuts a text to this many characters, and shows that by its last one.
-fn cut(text: &mut String, most: usize) {
-    if text.chars().count() > most {
-        *text = text.chars().take(most.saturating_sub(1)).collect();
-        text.push('…');
+    /// The columns' widths on a tty: the long ones share what the others leave, the narrowest of them
+    /// first, as what one does not need is left for the wider ones.
+    fn fitting(&self, tty: Option<usize>) -> Vec<usize> {
+        let mut widths = self.widths.clone();
+        let Some(tty) = tty else {
+            return widths;
+        };
+        let others = (widths.iter().enumerate()).filter(|(at, _)| !self.long.contains(at));
+        let taken: usize = others.map(|(_, width)| *width).sum();
+        let gaps = 2 * widths.len().saturating_sub(1);
+        let mut left = tty.saturating_sub(taken + gaps);
+        let mut long: Vec<usize> = self.long.to_vec();
+        long.sort_unstable_by_key(|at| widths.get(*at).copied());
+        let shares = (1..=long.len()).rev();
+        for (at, share) in long.into_iter().zip(shares) {
+            if let Some(width) = widths.get_mut(at) {
+                *width = (*width).min((left / share).max(MIN_CUT));
+                left = left.saturating_sub(*width);
+            }
+        }
+        widths
     }
 }
+
+/// As wide as the longest name of a fact.
+const FACT_NAME_WIDTH: usize = "last activity".len();
 
 /// One name and value a line. The caller escapes the values; a quoted command line already is.
 pub(crate) fn facts_as_lines(facts: &[(&str, String)]) -> String {
     let mut out = String::new();
     for (name, value) in facts {
-        let _ = writeln!(out, "{name:<10} {value}");
+        let _ = writeln!(out, "{name:<FACT_NAME_WIDTH$} {value}");
     }
     out
 }
@@ -121,57 +177,64 @@ pub(crate) fn age(ms: i64) -> String {
     }
 }
 
-/// A number of bytes: `999 B`, `1.5 KiB`, `12.0 MiB`.
-pub(crate) fn bytes(count: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if count < 1024 {
-        return format!("{count} B");
-    }
-    let mut tenths = count.saturating_mul(10) / 1024;
-    let mut unit = 0;
-    while tenths >= 10_240 && unit + 1 < UNITS.len() {
-        tenths /= 1024;
-        unit += 1;
-    }
-    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PIPE: Display = Display::PLAIN;
+
     #[test]
     fn rows_are_cut_to_a_width() {
-        for width in [1, 40, 80, 200] {
-            let mut table = Table::new(&["ID", "WHERE", "COMMAND"]);
-            table.row(["abc", "/x", &"y".repeat(5_000)]);
-            let text = table.render_within(width, &[1, 2]);
-            let widths = text.lines().map(|line| line.chars().count());
+        for (width, command) in [(40, "y"), (80, "y"), (80, "漢"), (200, "y")] {
+            let tty = Display {
+                width: Some(width),
+                ..PIPE
+            };
+            let mut table = Table::new(&["ID", "WHERE", "COMMAND"], &[1, 2]);
+            table.row(["abc", "/x", &command.repeat(5_000)].map(Cell::text));
+            let text = table.render(tty);
+            let widths = text.lines().map(UnicodeWidthStr::width);
             assert!(widths.max() <= Some(width), "{text}");
             assert!(text.lines().nth(1).unwrap().ends_with('…'), "{text}");
+            let mut table = Table::new(&["ID", "COMMAND"], &[1]);
+            table.row(["abc", "ls"].map(Cell::text));
+            assert_eq!(table.render(tty), "ID   COMMAND\nabc  ls\n");
         }
-        let mut table = Table::new(&["ID", "COMMAND"]);
-        table.row(["abc", "ls"]);
-        assert_eq!(table.render_within(80, &[1]), "ID   COMMAND\nabc  ls\n");
     }
 
     #[test]
     fn columns_line_up_and_cells_are_escaped() {
-        let mut table = Table::new(&["ID", "COMMAND"]);
-        table.row(["long_id", "ls"]);
-        table.row(["é", "\u{1b}[2J\n"]);
+        let mut table = Table::new(&["ID", "COMMAND"], &[1]);
+        table.row(["long_id", "ls"].map(Cell::text));
+        table.row(["漢é", "\u{1b}[2J\n"].map(Cell::text));
         assert_eq!(
-            table.render(),
-            "ID       COMMAND\nlong_id  ls\né        \\x1b[2J\\n\n"
+            table.render(PIPE),
+            "ID       COMMAND\nlong_id  ls\n漢é      \\x1b[2J\\n\n"
         );
+        table.row(["a", "b"].map(Cell::text));
+        assert_eq!(table.render(PIPE), "a        b\n");
+    }
+
+    #[test]
+    fn a_tone_takes_no_columns() {
+        let mut table = Table::new(&["STATE", "N"], &[]);
+        let state = |tone| Cell::text("bad").in_tone(tone);
+        table.row([state(Some(Tone::Bad)), Cell::text("1")]);
+        let coloured = Display {
+            has_color: true,
+            ..PIPE
+        };
+        assert_eq!(table.render(coloured), "STATE  N\n\x1b[31mbad\x1b[m    1\n");
+        table.row([state(Some(Tone::Bad)), Cell::text("1")]);
+        assert_eq!(table.render(PIPE), "bad    1\n");
     }
 
     #[test]
     fn a_long_cell_makes_its_own_row_long_and_no_other() {
-        let mut table = Table::new(&["ID", "COMMAND", "WHY"]);
-        table.row(["a", &format!("x{}y", " ".repeat(5_000)), "long"]);
-        table.row(["b", "ls", "short"]);
-        let rendered = table.render();
+        let mut table = Table::new(&["ID", "COMMAND", "WHY"], &[1]);
+        table.row(["a", &format!("x{}y", " ".repeat(5_000)), "long"].map(Cell::text));
+        table.row(["b", "ls", "short"].map(Cell::text));
+        let rendered = table.render(PIPE);
         let lines: Vec<&str> = rendered.lines().collect();
         assert!(lines[1].ends_with("y  long"), "{rendered}");
         assert!(
@@ -191,20 +254,6 @@ mod tests {
         ];
         for (ms, want) in table {
             assert_eq!(age(ms), want);
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        let table = [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1536, "1.5 KiB"),
-            (12 << 20, "12.0 MiB"),
-            (3 << 30, "3.0 GiB"),
-        ];
-        for (count, want) in table {
-            assert_eq!(bytes(count), want);
         }
     }
 }

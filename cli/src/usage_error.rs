@@ -24,6 +24,9 @@ pub(crate) enum UsageError {
     /// `send` without anything to type.
     #[error("nothing to send: give TEXT, --key, --enter, --ctrl, --eof, --stdin or --secret")]
     NothingToSend,
+    /// `send` of a word that tmux would press.
+    #[error("{word} looks like a key: -k {key} presses it, --literal types the letters")]
+    LooksLikeKey { word: String, key: String },
     /// `send --stdin` with nothing on standard input.
     #[error("nothing to send")]
     EmptyInput,
@@ -36,14 +39,22 @@ pub(crate) enum UsageError {
     /// `send --secret`: more bytes than this.
     #[error("a secret may be {0} bytes long at the most")]
     SecretTooLong(usize),
+    /// `wait --for`: no regular expression, or too large a one.
+    #[error("--for {pattern:?} is no regular expression: {problem}")]
+    Pattern { pattern: String, problem: String },
+    /// `delete` of an open terminal.
+    #[error("{0} is open: close it first")]
+    StillOpen(String),
     /// `screen --join` with another format than text.
     #[error("--join is for text")]
     JoinWithoutText,
     /// `screenshot` into a file whose name says no known format.
     #[error("the file's name has to end with .png, .svg or .html")]
     PictureExtension,
-    /// `attach` from a pipe or a file.
-    #[error("attach needs a tty on both ends; `termctl read --follow` does without")]
+    /// `attach` or `new` from a pipe or a file.
+    #[error(
+        "this needs a tty on both ends; `termctl read --follow` and `termctl create` do without"
+    )]
     NoTty,
     /// `attach` to the terminal in which termctl runs.
     #[error("this is {0} itself: it cannot show itself")]

@@ -69,6 +69,12 @@ impl AnchorKeeper {
                 self.sent = Some(newest);
                 self.is_failing = false;
             }
+            Err(error) if !self.is_failing && error.kind() == io::ErrorKind::NotFound => {
+                self.is_failing = true;
+                tracing::info!(
+                    "there is no journal: the audit chain's head is in the database alone"
+                );
+            }
             Err(error) if !self.is_failing => {
                 self.is_failing = true;
                 tracing::warn!(%error, "the audit chain's head is not in the journal: what is cut off its end will not be missed");

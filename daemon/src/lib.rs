@@ -1,5 +1,6 @@
 //! termd's modules. `main.rs` is the entry; `docs/architecture.md` is the map.
 
+pub mod activation;
 pub mod app;
 pub mod approval;
 pub mod args;

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
+use termd::activation::Activation;
 use termd::app::{self, AppError};
 use termd::args::Args;
 use termd::config::ConfigFile;
 use termd::logging;
 use termd::paths::Paths;
+use termd::store::Store;
 use termd_keeper::{Detach, KeeperOptions, KeeperStartError};
 
 /// sysexits.h `EX_UNAVAILABLE`: this termd must not use the database.
@@ -26,26 +28,73 @@ const WORKER_THREADS: usize = 1;
 fn main() -> ExitCode {
     termd_keeper::run_launcher_if_requested();
     let args = Args::parse();
-    let run = if args.server { serve() } else { keep(&args) };
-    run.unwrap_or_else(|error| {
+    if !args.server {
+        return keep(&args);
+    }
+    serve().unwrap_or_else(|error| {
         complain(&error);
         ExitCode::FAILURE
     })
 }
 
-/// Writes an error in one line for a person.
+/// Writes an error in one line for a person. A cause that the error names already is not repeated.
 fn complain(error: &anyhow::Error) {
+    let mut said = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.is_empty() {
+            said = cause;
+        } else if !said.ends_with(&cause) {
+            said = format!("{said}: {cause}");
+        }
+    }
     // A closed stderr has no reader to inform.
-    let _ = writeln!(std::io::stderr(), "termd: {error:#}");
+    let _ = writeln!(std::io::stderr(), "termd: {said}");
 }
 
-fn keep(args: &Args) -> anyhow::Result<ExitCode> {
-    let paths = Paths::find()?;
+/// Why there is no daemon.
+struct CannotStart {
+    code: ExitCode,
+    reason: anyhow::Error,
+}
+
+impl From<anyhow::Error> for CannotStart {
+    fn from(reason: anyhow::Error) -> Self {
+        Self {
+            code: ExitCode::FAILURE,
+            reason,
+        }
+    }
+}
+
+fn keep(args: &Args) -> ExitCode {
+    let activation = Activation::share();
+    match run_keeper(args) {
+        Ok(code) => {
+            if [EX_CONFIG, EX_UNAVAILABLE]
+                .map(ExitCode::from)
+                .contains(&code)
+            {
+                activation.refuse("its first server gave up");
+            }
+            code
+        }
+        Err(CannotStart { code, reason }) => {
+            complain(&reason);
+            activation.refuse(&format!("{reason:#}"));
+            code
+        }
+    }
+}
+
+fn run_keeper(args: &Args) -> Result<ExitCode, CannotStart> {
+    let paths = Paths::find().map_err(anyhow::Error::from)?;
     let config = match ConfigFile::load(&paths.config_file) {
         Ok(file) => file.config,
         Err(error) => {
-            complain(&error.into());
-            return Ok(ExitCode::from(EX_CONFIG));
+            return Err(CannotStart {
+                code: ExitCode::from(EX_CONFIG),
+                reason: error.into(),
+            });
         }
     };
     let server_program = std::env::current_exe().context("cannot find my own program")?;
@@ -64,19 +113,26 @@ fn keep(args: &Args) -> anyhow::Result<ExitCode> {
         server_args: Vec::new(),
         detach,
     };
-    match termd_keeper::run(options) {
-        Err(error @ KeeperStartError::AlreadyRunning { .. }) => {
-            complain(&error.into());
-            Ok(ExitCode::from(EX_TEMPFAIL))
-        }
-        ended => Ok(ended?),
-    }
+    termd_keeper::run(options).map_err(|error| CannotStart {
+        code: match error {
+            KeeperStartError::AlreadyRunning { .. } => ExitCode::from(EX_TEMPFAIL),
+            _ => ExitCode::FAILURE,
+        },
+        reason: error.into(),
+    })
 }
 
 fn serve() -> anyhow::Result<ExitCode> {
+    // A keeper that starts the program of an earlier server executes a descriptor, which gives no name.
+    let _ = rustix::thread::set_name(c"termd");
     let paths = Paths::find()?;
     logging::start(paths.log_file());
     let inherited = termd_keeper::inherited_fds().context("--server is for the keeper to use")?;
+    // Before the hello, up to which a keeper tries a new program while the old server serves.
+    if let Err(error) = Store::refuse_newer(&paths.database()) {
+        complain(&error.into());
+        return Ok(ExitCode::from(EX_UNAVAILABLE));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .enable_all()

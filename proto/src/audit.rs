@@ -7,6 +7,37 @@ use crate::id::TerminalId;
 use crate::policy::Verdict;
 use crate::terminal::{Front, Owner};
 
+/// The actions that records are about.
+pub const ACTIONS: [&str; 27] = [
+    "approval.answer",
+    "approval.watch",
+    "audit.pruned",
+    "audit.recovered",
+    "audit.refused",
+    "daemon.start",
+    "file.done",
+    "file.read",
+    "file.write",
+    "limit.left",
+    "limit.reached",
+    "policy.changed",
+    "terminal.attach",
+    "terminal.close",
+    "terminal.confined",
+    "terminal.create",
+    "terminal.delete",
+    "terminal.detach",
+    "terminal.exit",
+    "terminal.input",
+    "terminal.interrupt",
+    "terminal.kill",
+    "terminal.release",
+    "terminal.rename",
+    "terminal.signal",
+    "terminal.typed",
+    "terminal.use",
+];
+
 /// One append-only row, chained to the row before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {

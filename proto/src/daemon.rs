@@ -42,9 +42,43 @@ pub struct DaemonInfo {
     /// The same of approved.toml, beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_fault: Option<String>,
+    /// Why the program on disk was not taken at the last reload: the server before it goes on. Absent:
+    /// it was taken, or no reload was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reload_fault: Option<String>,
+    /// The unit of systemd whose main process the keeper is. Absent: a client or a person started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// What the disk of the database lacks. Absent: it has room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskShortage>,
     /// Whether the connection counts as an agent's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agent: bool,
+}
+
+/// Too little space on the disk of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskShortage {
+    /// How little it is, and what is refused for it.
+    pub kind: DiskShortageKind,
+    /// Free bytes, as of the last look: every few seconds.
+    pub free: u64,
+    /// `store.free_floor` in bytes, where there is a floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<u64>,
+}
+
+/// How little space there is. Reading, and ending what runs, work with each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiskShortageKind {
+    /// Less than the floor: nothing new is run, and what programs print is kept in part.
+    BelowFloor,
+    /// None for output: nothing new is run, and programs that print much wait.
+    OutputWaits,
+    /// None for records: nothing is run, nothing but control keys typed, and no file written.
+    Full,
 }
 
 /// Answer to `daemon.stats`.

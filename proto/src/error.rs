@@ -41,6 +41,8 @@ pub mod code {
     pub const INPUT_REFUSED: i32 = -32013;
     /// A file could not be read or written.
     pub const FILE_FAILED: i32 = -32014;
+    /// systemd started the daemon for this client, and it cannot serve.
+    pub const START_FAILED: i32 = -32015;
 }
 
 /// The stable word in an error's `data.kind`.
@@ -73,12 +75,16 @@ pub enum ErrorKind {
     Unconfinable,
     /// The terminal has exited: nothing can be sent to it.
     TerminalExited,
+    /// The terminal is open, and has to be closed first.
+    TerminalOpen,
     /// Processes of the terminal outlived SIGKILL; `data.left` counts them.
     ProcessesLeft,
     /// More input is queued than the terminal takes; `data.limit` in bytes.
     InputQueueFull,
     /// The terminal has no input: its command runs on pipes.
     NoInput,
+    /// The pipe that the command reads was closed, by its sender or by the command.
+    InputEnded,
     /// The gate asks first; `data.verdict`, `data.reason`, `data.command`, `data.span`, and
     /// `data.approval`, the question that somebody may answer. `data.needs_person`: only a person can
     /// agree, and `confirmed` does not count.
@@ -112,6 +118,8 @@ pub enum ErrorKind {
     /// The disk has less free space than `store.free_floor`: nothing new is run. `data.limit` is
     /// `free_floor`, `data.floor` and `data.free` are in bytes.
     DiskFloor,
+    /// The disk takes no more output: nothing new is run. `data.free` is in bytes.
+    DiskFull,
     /// The database could not be read.
     StoreUnavailable,
     /// Too many terminals, connections, calls or bytes; `data.limit` names the limit, `data.max` is
@@ -121,6 +129,8 @@ pub enum ErrorKind {
     Cancelled,
     /// The daemon is stopping or being replaced.
     Unavailable,
+    /// The daemon cannot start. Nothing was done.
+    StartFailed,
     /// Our fault.
     Internal,
 }

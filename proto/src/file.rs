@@ -30,7 +30,7 @@ pub enum WriteMode {
     Create,
 }
 
-/// Params of `file.write`: writes a regular file. Its directory has to exist. Exactly one of `text`, `data`
+/// Params of `file.write`: writes a regular file. What is missing of its directory is made. Exactly one of `text`, `data`
 /// and `transcript` is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteFile {

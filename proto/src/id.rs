@@ -22,7 +22,7 @@ const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 pub struct TerminalId(String);
 
 /// The text is not `term_` and 12 characters of `a-z2-7`.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
 #[error("a terminal id is `term_` and 12 characters of a-z and 2-7")]
 pub struct InvalidTerminalId;
 

@@ -15,6 +15,7 @@ mod absent;
 pub mod acp;
 pub mod approval;
 pub mod audit;
+pub mod byte_count;
 pub mod cells;
 pub mod command;
 pub mod daemon;

@@ -55,12 +55,14 @@ methods! {
     "session.show" terminal::ShowTerminal => terminal::TerminalInfo;
     "session.read" terminal::ReadTerminal => terminal::ReadResult;
     "session.send" terminal::SendInput => terminal::SendResult;
+    "session.rename" terminal::RenameTerminal => terminal::TerminalInfo;
     "session.resize" terminal::ResizeTerminal => ();
     "session.kill" terminal::KillTerminal => terminal::WaitResult;
     "session.attach" terminal::AttachTerminal => ();
     "session.detach" terminal::DetachTerminal => ();
     "session.wait" terminal::WaitForExit => terminal::WaitResult;
     "session.close" terminal::CloseTerminal => terminal::WaitResult;
+    "session.delete" terminal::DeleteTranscript => terminal::DeletedTranscript;
     "session.subscribe" terminal::SubscribeEvents => u64;
     "session.unsubscribe" terminal::UnsubscribeEvents => bool;
 

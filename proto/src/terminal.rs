@@ -12,15 +12,15 @@ mod params;
 
 use serde::{Deserialize, Serialize};
 
-pub use answers::{Encoding, ReadResult, SendResult, WaitResult};
+pub use answers::{DeletedTranscript, Encoding, ReadResult, SendResult, WaitResult};
 pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};
 pub use info::{Agent, Alias, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
 pub use params::{
-    AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal, KillTerminal,
-    ListTerminals, ReadFrom, ReadTerminal, ResizeTerminal, SendInput, ShowTerminal,
-    SubscribeEvents, UnsubscribeEvents, WaitForExit,
+    AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DetachTerminal, HoldTerminal,
+    KillTerminal, ListTerminals, ReadFrom, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput,
+    ShowTerminal, SubscribeEvents, UnsubscribeEvents, WaitForExit,
 };
 
 /// Columns of a terminal that was created without a size.
@@ -94,9 +94,20 @@ pub enum Stdio {
     /// A PTY for all three.
     #[default]
     Pty,
-    /// No terminal: `/dev/null` to read, and a pipe each to write to, so that standard output and
-    /// error are kept apart. Nothing can be typed into it.
+    /// No terminal: a pipe each to write to, so that standard output and error are kept apart.
+    /// [`Stdin`] says what there is to read.
     Pipes,
+}
+
+/// What a command on pipes reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stdin {
+    /// `/dev/null`. Nothing can be sent to it.
+    #[default]
+    Null,
+    /// A pipe, into which `session.send` writes.
+    Pipe,
 }
 
 /// One of the two that a command on pipes writes to.

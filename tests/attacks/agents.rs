@@ -26,6 +26,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         attach_in_an_agents_terminal,
     ),
     (
+        "agents_line_that_the_tty_hands_over_is_asked_about",
+        line_without_enter,
+    ),
+    (
         "agents_own_processes_approve_nothing",
         approve_below_the_mcp_client,
     ),
@@ -226,6 +230,20 @@ fn attach_in_an_agents_terminal() {
     agent.send_text(&outer, "x=rm\r");
     agent.send_text(&outer, &format!("$x -r {}\r", victim.display()));
     wait(&mut agent, &outer);
+    assert!(victim.exists());
+}
+
+/// `^D` hands a line over in canonical mode, and at the end of its input a shell runs it.
+fn line_without_enter() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let (victim, _) = victim(&daemon);
+    let shell = agent.create_terminal(&json!({ "command": "dash" }));
+    agent.send_text(&shell, &format!("rm -r {}", victim.display()));
+    let keys = json!({ "id": shell, "text": "\u{4}\u{4}" });
+    let error = agent.err("session.send", &keys);
+    assert_eq!(error.kind(), "confirmation_required", "{error:?}");
+    agent.ok("session.kill", &json!({ "id": shell }));
     assert!(victim.exists());
 }
 

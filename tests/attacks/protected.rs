@@ -1,5 +1,6 @@
 //! A command in a workspace leaves nothing that somebody outside runs later.
 
+mod commits;
 mod hidden;
 mod running;
 mod settings;
@@ -26,7 +27,13 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ("git_hooks_in_the_tree_are_not_written", hooks_in_tree),
     ("git_settings_in_the_tree_are_not_written", settings_in_tree),
     ("git_index_and_refs_are_not_written", index_and_refs),
-    ("git_commits_leave_as_a_bundle", commits),
+    ("git_commits_leave_as_a_bundle", commits::leave_as_a_bundle),
+    (
+        "git_commits_join_those_of_the_user",
+        commits::join_those_of_the_user,
+    ),
+    ("git_commits_bring_no_tags", commits::bring_no_tags),
+    ("git_commits_need_a_first_one", commits::need_a_first_one),
     ("git_follows_no_link_of_a_command", links_for_git),
     ("git_at_the_top_of_a_workspace_is_not_made", bare_at_the_top),
     (
@@ -71,6 +78,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         hidden::credentials,
     ),
     ("secrets_behind_links_are_not_read", hidden::links),
+    (
+        "names_that_come_and_go_refuse_no_start",
+        hidden::busy_directories,
+    ),
 ];
 
 /// An attack: what is there, what the command does in the sandbox, and what its user does outside.
@@ -517,29 +528,6 @@ fn index_and_refs() {
                  rm -rf .git; mv evil .git",
         outside: "git -C work status",
     });
-}
-
-/// A command commits in a clone of its own, and the user fetches a bundle (docs/profiles.md).
-fn commits() {
-    let page = include_str!("../../docs/profiles.md");
-    let recipe = page.split("```sh\n").nth(1).unwrap();
-    let recipe = recipe.split("```").next().unwrap();
-    for builder in ["termd", "bubblewrap"] {
-        let profile = format!("private_tmp = true\nbuilder = '{builder}'\n");
-        let Some(daemon) = sandboxed(&profile) else {
-            continue;
-        };
-        outside(&daemon, "make_repository work; echo x > work/kept");
-        let script = format!("(echo more >> file; {recipe}) 2>&1; (echo x > .git/new) 2>&1");
-        let said = inside(&daemon, "work", &script);
-        assert!(said.contains("cannot create .git/new"), "{said}");
-        let seen = outside(
-            &daemon,
-            "cd work; git fetch -q agent.bundle agent/work:agent/work; \
-             git log --format=%s agent/work; git show --format= --name-only agent/work",
-        );
-        assert_eq!(seen, "…\nfirst\nfile\nkept\n", "{said}");
-    }
 }
 
 /// The user's git writes and removes what links in a repository lead to: it appends to logs, and locks

@@ -3,11 +3,12 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::process::Stdio;
 
 use serde_json::Value;
 use termd_test_support::{Home, TestDaemon};
 
-use crate::termctl::{TermctlOutput, command, termctl};
+use crate::termctl::{TermctlOutput, command, ready_terminal, termctl};
 
 #[test]
 fn wrong_usage_is_2() {
@@ -15,11 +16,9 @@ fn wrong_usage_is_2() {
     for args in [
         &[][..],
         &["nonsense"],
-        &["run"],
         &["read"],
         &["resize", "x", "five"],
         &["list", "--nonsense"],
-        &["run", "--timeout", "soon", "--", "true"],
         &["create", "--env", "NOVALUE", "--", "true"],
     ] {
         let output = termctl(&home, args);
@@ -32,12 +31,47 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
+fn no_advice_harms() {
+    let home = Home::create();
+    for args in [
+        &["log", "shell"][..],
+        &["at"],
+        &["stop"],
+        &["renme", "a", "b"],
+    ] {
+        let output = termctl(&home, args);
+        assert_eq!(output.code, Some(2), "{output:?}");
+        for verb in ["'close'", "'kill'", "acp-agent"] {
+            assert!(!output.err.contains(verb), "{output:?}");
+        }
+    }
+    assert!(termctl(&home, &["log"]).err.contains("'read'"));
+
+    // As `/tmp`, which is for everybody.
+    let open = home.path("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, Permissions::from_mode(0o1777)).unwrap();
+    let mut list = command(&home, &["list"]);
+    list.env("TERMD_SOCKET", open.join("s"));
+    let output = TermctlOutput::wait(
+        list.stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    assert_eq!(output.code, Some(4), "{output:?}");
+    let is_useful =
+        output.err.contains("others have access") && output.err.contains("TERMD_SOCKET");
+    assert!(is_useful && !output.err.contains("chmod"), "{output:?}");
+}
+
+#[test]
 fn no_such_terminal_is_3() {
     let daemon = TestDaemon::start();
     for args in [
         &["show", "nothing"][..],
         &["read", "nothing"],
-        &["wait", "nothing"],
         &["kill", "nothing"],
         &["send", "nothing", "x"],
         &["close", "nothing"],
@@ -52,6 +86,57 @@ fn no_such_terminal_is_3() {
         let error: Value = serde_json::from_str(&json.err).expect("JSON on standard error");
         assert_eq!(error["error"]["kind"], "terminal_not_found", "{error}");
         assert_eq!(error["error"]["code"], -32002, "{error}");
+    }
+}
+
+#[test]
+fn what_was_given_is_named_as_it_was_typed() {
+    let daemon = TestDaemon::start();
+    let id = ready_terminal(&daemon, "echo ready; read x");
+    let missing = daemon.path("nowhere").join("x.png");
+    let missing = missing.to_str().unwrap();
+    for (args, words) in [
+        (&["kill", &id, "-s", "FOO"][..], &["'FOO'", "--signal"][..]),
+        (&["kill", &id, "-FOO"], &["'FOO'", "kill -l"]),
+        (&["send", &id, "-k", "foo"], &["--key", "\"foo\""]),
+        (
+            &["screen", &id, "--scrollback", "100001"],
+            &["'100001'", "--scrollback"],
+        ),
+        (
+            &["create", "--scrollback", "100001"],
+            &["'100001'", "--scrollback"],
+        ),
+        (&["create", "--cols", "0", "--", "true"], &["--cols"]),
+        (&["screenshot", &id, "-o", missing], &[missing]),
+    ] {
+        let output = termctl(&daemon, args);
+        assert!(matches!(output.code, Some(1 | 2)), "{args:?}: {output:?}");
+        for word in words {
+            assert!(output.err.contains(word), "{args:?}: {output:?}");
+        }
+        assert!(!output.err.contains("`signal`"), "{output:?}");
+    }
+    let secret = daemon.path("secret");
+    fs::write(&secret, "x\n").unwrap();
+    let mut send = command(&daemon, &["send", &id, "--secret"]);
+    let output = send
+        .stdin(fs::File::open(&secret).unwrap())
+        .output()
+        .unwrap();
+    let output = TermctlOutput::of(&output);
+    assert!(output.err.contains("--force types it"), "{output:?}");
+}
+
+#[test]
+fn a_daemon_that_is_not_there_is_looked_for_by_name() {
+    let home = Home::create();
+    let mut list = command(&home, &["list"]);
+    let output = list.env("TERMD_BIN", "no-termd-here").output().unwrap();
+    let output = TermctlOutput::of(&output);
+    assert_eq!(output.code, Some(4), "{output:?}");
+    for word in ["no-termd-here", "beside termctl", "PATH", "TERMD_BIN"] {
+        assert!(output.err.contains(word), "{output:?}");
     }
 }
 
@@ -72,11 +157,7 @@ fn a_command_that_cannot_start_says_why() {
 #[test]
 fn no_daemon_and_none_to_be_started_is_4() {
     let home = Home::create();
-    for args in [
-        &["--no-start", "list"][..],
-        &["--no-start", "run", "--", "true"],
-        &["status"],
-    ] {
+    for args in [&["--no-start", "list"][..], &["status"]] {
         let output = termctl(&home, args);
         assert_eq!(output.code, Some(4), "{args:?}: {output:?}");
     }

@@ -6,7 +6,10 @@
 #![allow(clippy::format_collect)]
 
 mod audit;
+mod completions;
 mod errors;
+mod exec;
+mod full_disk;
 mod manual_pages;
 mod policy;
 mod run;
@@ -25,12 +28,14 @@ mod approvals {
 
 /// `attach`.
 mod attach {
+    mod away;
     mod screen;
     mod tty;
 }
 
 /// The daemon behind `termctl`: started on demand, replaced, or silent.
 mod daemon {
+    mod elsewhere;
     mod server_change;
     pub(crate) mod start;
     mod unresponsive;
@@ -41,4 +46,5 @@ mod output {
     mod gaps;
     mod history;
     mod pipes;
+    mod tty;
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, Pty, TestDaemon, wait_until};
+use termd_test_support::{Home, Process, Pty, TestDaemon, skip, wait_until};
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
@@ -32,14 +32,14 @@ fn exit_codes_and_signals_are_passed_on() {
 #[test]
 fn output_is_streamed_whole_with_the_programs_line_ends() {
     let daemon = TestDaemon::start();
-    let output = termctl(&daemon, &["run", "--", "printf", "a\\nb\\r\\nc"]);
+    let output = termctl(&daemon, &["run", "-t", "--", "printf", "a\\nb\\r\\nc"]);
     assert_eq!((output.code, output.out.as_str()), (Some(0), "a\nb\nc"));
     let bar = "\\033[32m10%%\\r\\033[K100%%\\033[m\\n";
-    let output = termctl(&daemon, &["run", "--", "printf", bar]);
+    let output = termctl(&daemon, &["run", "-t", "--", "printf", bar]);
     assert_eq!(output.out, "100%\n");
-    let output = termctl(&daemon, &["run", "--raw", "--", "printf", "a\\nb"]);
+    let output = termctl(&daemon, &["run", "-t", "--raw", "--", "printf", "a\\nb"]);
     assert_eq!(output.out, "a\r\nb");
-    let output = termctl(&daemon, &["run", "--", "seq", "1", "300000"]);
+    let output = termctl(&daemon, &["run", "-t", "--", "seq", "1", "300000"]);
     let expected: String = (1..=300_000).map(|n| format!("{n}\n")).collect();
     assert!(
         output.out == expected,
@@ -47,8 +47,31 @@ fn output_is_streamed_whole_with_the_programs_line_ends() {
         output.out.len(),
         expected.len()
     );
-    let output = termctl(&daemon, &["run", "echo a && echo b"]);
+    let output = termctl(&daemon, &["run", "-t", "echo a && echo b"]);
     assert_eq!((output.code, output.out.as_str()), (Some(0), "a\nb\n"));
+}
+
+/// As by `docker exec`: termctl's process group is in a PID namespace above, and getpgrp(2) says 0.
+#[test]
+fn in_a_pid_namespace_its_group_may_be_outside() {
+    let daemon = TestDaemon::start();
+    let mut command = daemon.command("unshare");
+    command
+        .args(["--user", "--map-current-user", "--pid", "--fork", "--"])
+        .arg(env!("CARGO_BIN_EXE_termctl"))
+        .args(["run", "--", "echo", "ran"]);
+    let output = TermctlOutput::of(&command.output().unwrap());
+    if output.err.starts_with("unshare: ") {
+        return skip(
+            "in_a_pid_namespace_its_group_may_be_outside",
+            output.err.trim_end(),
+        );
+    }
+    assert_eq!(
+        (output.code, output.out.as_str()),
+        (Some(0), "ran\n"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -265,5 +288,199 @@ fn at_a_tty_the_command_has_its_size() {
     let mut pty = Pty::open(101, 31);
     let mut child = pty.spawn(&command(&daemon, &["run", "--", "stty", "size"]));
     pty.read_until("31 101");
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+}
+
+/// Runs `termctl run` with this standard input.
+fn filtered(daemon: &TestDaemon, args: &[&str], input: &[u8]) -> std::process::Output {
+    let mut child = command(daemon, &[&["run"], args].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writing = std::thread::spawn(move || {
+        // A command need not read all of it.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writing.join().unwrap();
+    output
+}
+
+#[test]
+fn in_a_pipeline_it_is_a_filter() {
+    let daemon = TestDaemon::start();
+    let counted = filtered(&daemon, &["--", "wc", "-l"], b"a\nb\n");
+    assert_eq!(counted.stdout, b"2\n");
+    // Longer than a tty's line, and nothing that a tty would take for a key.
+    let mut bytes: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+    bytes.extend(vec![b'x'; 10_000]);
+    for args in [
+        &["--", "cat"][..],
+        &["-T", "--", "cat"],
+        &["-i", "--", "cat"],
+    ] {
+        let copied = filtered(&daemon, args, &bytes);
+        assert!(
+            copied.stdout == bytes,
+            "{args:?}: {} bytes",
+            copied.stdout.len()
+        );
+        assert_eq!((copied.status.code(), copied.stderr.len()), (Some(0), 0));
+    }
+    let script = "head -c 5; echo err >&2; exit 9";
+    let output = filtered(&daemon, &["--", "sh", "-c", script], &bytes);
+    assert_eq!(output.stdout, [0, 1, 2, 3, 4]);
+    assert_eq!(
+        (output.status.code(), &*output.stderr),
+        (Some(9), &b"err\n"[..])
+    );
+}
+
+#[test]
+fn a_terminal_in_a_pipeline_gets_standard_input_by_request() {
+    let daemon = TestDaemon::start();
+    let script = "test -t 0 -a -t 1 && echo tty; cat";
+    let output = filtered(&daemon, &["-t", "-i", "--", "sh", "-c", script], b"x\n");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    // The echo of the line comes before the first output or behind it.
+    assert!(["tty\nx\nx\n", "x\ntty\nx\n"].contains(&&*said), "{said:?}");
+    let output = filtered(&daemon, &["-t", "--", "tty"], b"x\n");
+    assert!(output.stdout.starts_with(b"/dev/pts/"), "{output:?}");
+}
+
+/// Standard input that never ends holds up no command that does not read it.
+#[test]
+fn endless_standard_input_does_not_hold_the_end_up() {
+    let daemon = TestDaemon::start();
+    let mut child = command(&daemon, &["run", "--", "true"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _open = child.stdin.take();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_shell_in_a_pipeline_is_judged_by_lines() {
+    let daemon = TestDaemon::start();
+    let output = filtered(&daemon, &["--", "sh"], b"echo one\nrm -rf /nonexistent/a\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("needs a confirmation"), "{said}");
+    let output = filtered(&daemon, &["--confirmed", "--", "sh"], b"echo one\necho two");
+    assert_eq!(output.stdout, b"one\ntwo\n");
+}
+
+#[test]
+fn what_cannot_be_run_has_the_codes_of_env_and_docker() {
+    let daemon = TestDaemon::start();
+    ok(&daemon, &["create", "--label", "taken", "--", "cat"]);
+    for (args, code) in [
+        (&["--", "no-such-command"][..], 127),
+        (&["--", "/no/such/command"], 127),
+        (&["--", "/etc/passwd"], 126),
+        (&["--", "/"], 126),
+        (&["--", "rm", "-rf", "build"], 126),
+        (&["--cwd", "/no/such/directory", "--", "true"], 125),
+        (&["--label", "taken", "--", "true"], 125),
+        (&["--label", "/", "--", "true"], 125),
+    ] {
+        let output = termctl(&daemon, &[&["run"], args].concat());
+        assert_eq!(output.code, Some(code), "{args:?}: {output:?}");
+        output.assert_one_line();
+    }
+    for args in [
+        &["run"][..],
+        &["run", "--no-such-option", "true"],
+        &["run", "--timeout", "soon", "--", "true"],
+        &["wait"],
+    ] {
+        assert_eq!(termctl(&daemon, args).code, Some(125), "{args:?}");
+    }
+    let output = termctl(&daemon, &["wait", "no-such-terminal"]);
+    assert_eq!(output.code, Some(125), "{output:?}");
+    output.assert_one_line();
+    let unreached = termctl(&Home::create(), &["--no-start", "run", "--", "true"]);
+    assert_eq!(unreached.code, Some(125), "{unreached:?}");
+    assert_eq!(termctl(&daemon, &["run", "--help"]).code, Some(0));
+}
+
+#[test]
+fn at_a_tty_a_shell_is_used_as_if_it_ran_there() {
+    let daemon = TestDaemon::start();
+    let mut pty = Pty::open(90, 20);
+    let before = pty.modes();
+    let shell = ["run", "--", "sh"];
+    let mut child = pty.spawn(command(&daemon, &shell).env("PS1", "ready> "));
+    pty.read_until("ready> ");
+    assert_ne!(pty.modes(), before, "keys come one by one");
+    pty.write(b"tty; test -t 2 && echo 'is a 'tty\r");
+    pty.read_until("is a tty");
+    pty.resize(70, 15);
+    wait_until("the terminal has its size", || {
+        only_terminal(&daemon)["cols"] == 70
+    });
+    pty.write(b"stty size\r");
+    pty.read_until("15 70");
+    pty.write(b"stty -echo; read word; stty echo; echo \"got $word.\"\r");
+    pty.write(b"hidden\r");
+    pty.read_until("got hidden.");
+    pty.write(b"exit 9\r");
+    assert_eq!(pty.wait(&mut child).code(), Some(9));
+    assert_eq!(pty.modes(), before);
+}
+
+#[test]
+fn the_detach_key_leaves_the_command_running() {
+    let daemon = TestDaemon::start();
+    let mut pty = Pty::open(90, 20);
+    let before = pty.modes();
+    let script = "echo ready; read line; exec sleep 1000";
+    let mut child = pty.spawn(&command(&daemon, &["run", "--", "sh", "-c", script]));
+    pty.read_until("ready");
+    pty.write([0x1d]);
+    pty.read_until("comes back]");
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+    assert_eq!(pty.modes(), before);
+    assert_eq!(only_terminal(&daemon)["state"], "running");
+    // And there it is again.
+    let mut child = pty.spawn(&command(&daemon, &["attach"]));
+    pty.read_until("detaches");
+    pty.write([0x1d]);
+    assert_eq!(pty.wait(&mut child).code(), Some(0));
+}
+
+#[test]
+fn new_creates_and_attaches() {
+    let daemon = TestDaemon::start();
+    let refused = termctl(&daemon, &["new"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    refused.assert_one_line();
+    assert_eq!(ok(&daemon, &["list", "-q"]), "", "nothing was opened");
+    let mut pty = Pty::open(90, 20);
+    let new = ["new", "--label", "mine", "--", "sh", "-c", "read x; exit 4"];
+    let mut child = pty.spawn(&command(&daemon, &new));
+    pty.read_until("(mine): ctrl-] detaches");
+    pty.write(b"\r");
+    assert_eq!(pty.wait(&mut child).code(), Some(4));
+}
+
+#[test]
+fn attach_without_an_argument_takes_what_a_person_used_last() {
+    let daemon = TestDaemon::start();
+    let mut pty = Pty::open(90, 20);
+    let mut child = pty.spawn(&command(&daemon, &["attach"]));
+    pty.read_until("`termctl new` opens one");
+    assert_eq!(pty.wait(&mut child).code(), Some(3));
+    for label in ["one", "two"] {
+        ok(&daemon, &["create", "--label", label, "--", "cat"]);
+    }
+    ok(&daemon, &["send", "one", "used", "-e"]);
+    let mut child = pty.spawn(&command(&daemon, &["attach"]));
+    pty.read_until("(one)");
+    pty.write([0x1d]);
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }

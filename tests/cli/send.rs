@@ -127,3 +127,81 @@ fn a_secret_typed_at_a_tty_is_not_shown_and_the_tty_is_as_it_was() {
     assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
     assert!(ok(&daemon, &["read", &id]).ends_with("len 7"));
 }
+
+#[test]
+fn text_and_keys_are_typed_in_the_order_in_which_they_stand() {
+    let daemon = TestDaemon::start();
+    let script = "stty raw -echo; echo ready; head -c 9 | od -An -c";
+    let id = ready_terminal(&daemon, script);
+    let all = [
+        "send",
+        &id,
+        "-k",
+        "escape",
+        ":wq",
+        "-e",
+        "-k",
+        "up",
+        "z",
+        "--confirmed",
+    ];
+    ok(&daemon, &all);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    let shown = ok(&daemon, &["read", &id]);
+    assert!(
+        shown.contains("033   :   w   q  \\r 033   [   A   z"),
+        "{shown}"
+    );
+
+    // An option that stands before the text is no order.
+    let id = ready_terminal(&daemon, "echo ready; read line; echo got $line");
+    ok(&daemon, &["send", &id, "--enter", "a line"]);
+    assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+    assert!(ok(&daemon, &["read", &id]).contains("got a line"));
+}
+
+#[test]
+fn what_looks_like_a_key_is_refused_without_a_tty() {
+    let daemon = TestDaemon::start();
+    let id = ready_terminal(&daemon, "echo ready; read line; echo got $line; sleep 1000");
+    for (words, key) in [
+        (&["C-c"][..], "-k C-c"),
+        (&["make", "Enter"], "-k enter"),
+        (&["-k", "up", "M-x"], "-k M-x"),
+    ] {
+        let output = termctl(&daemon, &[&["send", &id], words].concat());
+        assert_eq!(output.code, Some(2), "{output:?}");
+        output.assert_one_line();
+        assert!(
+            output.err.contains(key) && output.err.contains("--literal"),
+            "{output:?}"
+        );
+    }
+    ok(
+        &daemon,
+        &["send", &id, "press Enter now,", "-l", "C-c", "-e"],
+    );
+    wait_until("it was typed", || {
+        ok(&daemon, &["read", &id]).contains("got press Enter now, C-c")
+    });
+}
+
+#[test]
+fn a_person_says_whether_a_key_or_its_letters_are_meant() {
+    let daemon = TestDaemon::start();
+    let mut pty = Pty::open(80, 24);
+    for (reply, code) in [("k", Some(0)), ("l", Some(0)), ("", Some(2))] {
+        let id = ready_terminal(&daemon, "stty raw -echo; echo ready; head -c 1 | od -An -c");
+        let mut child = pty.spawn(&command(&daemon, &["send", &id, "C-c", "--confirmed"]));
+        pty.read_until("type the letters C-c, or press the key? [l/k] ");
+        pty.write(format!("{reply}\r"));
+        assert_eq!(pty.wait(&mut child).code(), code, "{reply:?}");
+        let want = match reply {
+            "k" => "003",
+            "l" => "C",
+            _ => continue,
+        };
+        assert_eq!(termctl(&daemon, &["wait", &id]).code, Some(0));
+        assert!(ok(&daemon, &["read", &id]).contains(want));
+    }
+}

@@ -1,7 +1,7 @@
 //! `create --idle-timeout`, `create --scrollback`, `close --eof`, limits that end a command, and
 //! what `show` prints of them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use termd_test_support::TestDaemon;
 use termd_test_support::resource_limits::{OVER_CPU_TIME, OVER_FILE_BYTES, daemon_with_limits};
 
@@ -60,8 +60,9 @@ fn idle_timeouts_are_durations() {
         &daemon,
         &["create", "--idle-timeout", "0.5", "--", "sleep", "9"],
     );
-    assert_eq!(output.code, Some(1), "{output:?}");
-    assert!(output.err.contains("idle_timeout_ms"), "{output:?}");
+    assert_eq!(output.code, Some(2), "{output:?}");
+    let names_both = ["'0.5'", "--idle-timeout"].map(|word| output.err.contains(word));
+    assert_eq!(names_both, [true; 2], "{output:?}");
 }
 
 #[test]
@@ -131,4 +132,77 @@ fn a_person_is_told_which_limit_ended_a_command() {
     let shown = ok(&daemon, &["show", &id]);
     let line = shown.lines().find(|line| line.starts_with("ended by"));
     assert!(line.is_some_and(|line| line.ends_with('-')), "{shown}");
+}
+
+#[test]
+fn close_goes_on_after_an_error_and_says_which_failed() {
+    let daemon = TestDaemon::start();
+    let create = || ok(&daemon, &["create", "--", "sleep", "1000"]);
+    let output = termctl(
+        &daemon,
+        &["close", &create(), "nothing", "neither", &create()],
+    );
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let lines: Vec<&str> = output.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{output:?}");
+    for (line, name) in lines.iter().zip(["nothing", "neither"]) {
+        assert!(line.contains(name), "{output:?}");
+    }
+    assert_eq!(ok(&daemon, &["list", "--json"]), "[]");
+
+    let id = create();
+    let output = termctl(&daemon, &["close", "--json", "nothing", &id]);
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let lines = json_lines(&output.out);
+    assert_eq!(lines[0]["terminal"], "nothing");
+    assert_eq!(lines[0]["error"]["kind"], "terminal_not_found");
+    assert_eq!(lines[1]["terminal"], *id);
+    assert_eq!(lines[1]["result"]["exited"], true);
+    assert_eq!(
+        json_lines(&output.err)[0]["error"]["kind"],
+        "terminal_not_found"
+    );
+}
+
+fn json_lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn exited_terminals_are_closed_and_the_others_stay() {
+    let daemon = TestDaemon::start();
+    let running = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    for words in [&["close", "--exited"][..], &["prune"]] {
+        let exited = ok(&daemon, &["create", "--", "true"]);
+        ok(&daemon, &["wait", &exited]);
+        let output = termctl(&daemon, &[&["--json"], words].concat());
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let closed = json_lines(&output.out);
+        assert_eq!(closed.len(), 1, "{output:?}");
+        assert_eq!(closed[0]["terminal"], *exited);
+        let listed = termctl(&daemon, &["list", "--json"]).json();
+        assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+        assert_eq!(listed[0]["id"], *running);
+        assert_eq!(ok(&daemon, words), "", "nothing is left to close");
+    }
+    for words in [&["close"][..], &["close", "--exited", &running]] {
+        assert_eq!(termctl(&daemon, words).code, Some(2), "{words:?}");
+    }
+}
+
+#[test]
+fn a_closed_terminal_is_deleted_for_good() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--label", "one", "--", "echo", "hi"]);
+    ok(&daemon, &["wait", &id]);
+    let open = termctl(&daemon, &["delete", "one"]);
+    assert_eq!(open.code, Some(2), "{open:?}");
+    open.assert_one_line();
+    assert!(open.err.contains("one is open: close it first"), "{open:?}");
+    ok(&daemon, &["close", &id]);
+    let deleted = termctl(&daemon, &["delete", "--json", &id]).json();
+    assert_eq!(deleted["bytes"], 4);
+    assert_eq!(ok(&daemon, &["read", &id]), "");
+    assert_eq!(ok(&daemon, &["delete", "--yes", &id]), "");
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, assert_members, wait_until};
 
-use crate::termctl::{TermctlOutput, command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, spawn, termctl};
 
 /// The documented example of a terminal in a shell script.
 #[test]
@@ -53,6 +53,32 @@ fn create_prints_the_id_and_nothing_else() {
     let shown = termctl(&daemon, &["show", "--json", "web"]).json();
     assert_eq!(shown["id"], *id);
     assert_eq!(shown["state"], "running");
+}
+
+#[test]
+fn a_label_still_names_a_closed_terminal_while_no_other_has_it() {
+    let daemon = TestDaemon::start();
+    let create = |text: &str| {
+        let id = ok(&daemon, &["create", "--label", "job", "--", "echo", text]);
+        ok(&daemon, &["wait", "job"]);
+        id
+    };
+    let first = create("one");
+    ok(&daemon, &["close", "job"]);
+    assert_eq!(ok(&daemon, &["read", "job"]), "one");
+    let shown = termctl(&daemon, &["show", "job", "--json"]).json();
+    assert_eq!(shown["id"], *first);
+    assert!(ok(&daemon, &["screen", "job"]).starts_with("one"));
+    assert!(ok(&daemon, &["history", "job"]).contains("echo one"));
+    // An open one goes before it.
+    let second = create("two");
+    assert_eq!(ok(&daemon, &["read", "job"]), "two");
+    ok(&daemon, &["close", "job"]);
+    let output = termctl(&daemon, &["read", "job"]);
+    assert_eq!(output.code, Some(3), "{output:?}");
+    output.assert_one_line();
+    let newest_first = format!("job may be each of several terminals: {second}, {first}");
+    assert!(output.err.contains(&newest_first), "{output:?}");
 }
 
 #[test]
@@ -207,6 +233,108 @@ fn wait_passes_on_the_exit_code() {
 }
 
 #[test]
+fn wait_takes_several_terminals() {
+    let daemon = TestDaemon::start();
+    let create = |script: &str| ok(&daemon, &["create", "--", "sh", "-c", script]);
+    let ids = ["exit 0", "exit 3", "exit 4", "exec sleep 1000"].map(create);
+    let [zero, three, four, endless] = ids.each_ref().map(String::as_str);
+    let short = "--timeout=100ms";
+    for (args, code) in [
+        (&[zero, four, three][..], 4),
+        (&[three, zero, four], 3),
+        (&[zero, zero], 0),
+        (&[zero, endless, short], 124),
+        (&[endless, three, "--any"], 3),
+        (&[endless, zero, "--any"], 0),
+        (&[endless, endless, "--any", short], 124),
+        (&[endless, "nothing"], 125),
+    ] {
+        let output = termctl(&daemon, &[&["wait"], args].concat());
+        assert_eq!(
+            (output.code, output.out.as_str()),
+            (Some(code), ""),
+            "{args:?}"
+        );
+    }
+    let lines = |args: &[&str]| -> Vec<Value> {
+        let output = termctl(&daemon, &[&["wait", "--json"], args].concat());
+        let lines = output.out.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().unwrap()
+    };
+    let both = lines(&[zero, three]);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert_eq!(both[0]["terminal"], zero);
+    assert_eq!(both[1]["result"]["exit_status"]["exit_code"], 3);
+    let any = lines(&["--any", endless, three]);
+    assert_eq!((any.len(), &any[0]["terminal"]), (1, &json!(three)));
+    assert_eq!(lines(&[zero])[0]["exited"], true);
+}
+
+#[test]
+fn wait_for_output_prints_the_line_that_matches() {
+    let daemon = TestDaemon::start();
+    let create = |label: &str, script: &str| {
+        ok(
+            &daemon,
+            &["create", "--label", label, "--", "sh", "-c", script],
+        );
+    };
+    create("ready", "echo one; echo is READY now; exec sleep 1000");
+    create("later", "stty -echo; read x; echo now $x; exec sleep 1000");
+    create("ended", "echo no; exit 3");
+    create("silent", "exec sleep 1000");
+    ok(&daemon, &["wait", "ready", "--for", "READY"]);
+    let short = "--timeout=100ms";
+    for (args, out, code) in [
+        (&["ready", "--for", "READY"][..], "is READY now\n", 0),
+        (&["ready", "--for", "^READY", short], "", 124),
+        (&["ended", "--for", "yes"], "", 1),
+        (&["ended", "--for", "^n"], "no\n", 0),
+        (
+            &["ended", "ready", "--for", "o"],
+            "ended: no\nready: one\n",
+            0,
+        ),
+        (
+            &["ended", "ready", "--for", "R.*Y", "--any"],
+            "ready: is READY now\n",
+            0,
+        ),
+        (&["ended", "ended", "--for", "yes", "--any"], "", 1),
+        (
+            &["silent", "ended", "--for", "yes", "--any", short],
+            "",
+            124,
+        ),
+        (
+            &["silent", "ready", "--for", "READY", short],
+            "ready: is READY now\n",
+            124,
+        ),
+        (&["ready", "--for", "("], "", 125),
+    ] {
+        let output = termctl(&daemon, &[&["wait"], args].concat());
+        assert_eq!(
+            (output.out.as_str(), output.code),
+            (out, Some(code)),
+            "{args:?}: {}",
+            output.err
+        );
+        match code {
+            1 => assert!(output.err.contains("ended has exited"), "{output:?}"),
+            2 => assert!(output.err.contains("--for \"(\""), "{output:?}"),
+            _ => {}
+        }
+    }
+    let waiting = spawn(&daemon, &["wait", "later", "--for", "now (.*)"]);
+    ok(&daemon, &["send", "later", "it", "-e"]);
+    let output = TermctlOutput::wait(waiting);
+    assert_eq!((output.out.as_str(), output.code), ("now it\n", Some(0)));
+    let output = termctl(&daemon, &["wait", "--json", "ready", "--for", "READY"]).json();
+    assert_eq!(output["matched"]["text"], "READY", "{output}");
+}
+
+#[test]
 fn send_types() {
     let daemon = TestDaemon::start();
     let id = ok(
@@ -323,6 +451,20 @@ fn list_and_show_tell_what_there_is() {
 }
 
 #[test]
+fn list_gives_scripts_the_ids_alone() {
+    let daemon = TestDaemon::start();
+    assert_eq!(termctl(&daemon, &["list", "-q"]).out, "");
+    let create = || ok(&daemon, &["create", "--", "sleep", "1000"]);
+    let ids = [create(), create()];
+    let output = termctl(&daemon, &["list", "--quiet"]);
+    assert_eq!(output.out, format!("{}\n{}\n", ids[0], ids[1]));
+    assert_eq!(
+        termctl(&daemon, &["list", "-q", "--json"]).json(),
+        json!(ids)
+    );
+}
+
+#[test]
 fn resize_sets_the_size() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "sh", "-c", "read go; stty size"]);
@@ -413,4 +555,62 @@ fn control_characters_are_escaped() {
     let output = termctl(&daemon, &["show", "\u{1b}[31m"]);
     assert_eq!(output.code, Some(3));
     assert!(!output.err.contains('\u{1b}'), "{output:?}");
+}
+
+#[test]
+fn kill_takes_signals_as_kill_1_does() {
+    let daemon = TestDaemon::start();
+    for (signal, code) in [("-9", 137), ("-INT", 130)] {
+        let id = ready_terminal(&daemon, "echo ready; exec sleep 1000");
+        ok(&daemon, &["kill", signal, &id]);
+        assert_eq!(
+            termctl(&daemon, &["wait", &id]).code,
+            Some(code),
+            "{signal}"
+        );
+    }
+    let names = ok(&daemon, &["kill", "-l"]);
+    let names: Vec<&str> = names.split_whitespace().collect();
+    assert_eq!(
+        names.iter().position(|name| *name == "KILL"),
+        Some(8),
+        "{names:?}"
+    );
+    assert_eq!(names.last(), Some(&"SYS"));
+}
+
+#[test]
+fn labels_are_changed_and_replaced() {
+    let daemon = TestDaemon::start();
+    let create = ["create", "--label", "one", "--", "sleep", "1000"];
+    let first = ok(&daemon, &create);
+    assert_eq!(ok(&daemon, &["rename", "one", "two"]), "");
+    let shown = termctl(&daemon, &["show", "--json", "two"]).json();
+    assert_eq!(shown["id"], *first);
+    let second = ok(&daemon, &create);
+    let taken = termctl(&daemon, &["rename", "one", "two"]);
+    assert_eq!(taken.code, Some(1), "{taken:?}");
+    assert!(taken.err.contains("two is taken"), "{taken:?}");
+    ok(&daemon, &["rename", "two", ""]);
+    let shown = termctl(&daemon, &["show", "--json", &first]).json();
+    assert_eq!(shown["label"], Value::Null);
+
+    assert_eq!(termctl(&daemon, &create).code, Some(1));
+    let replacing = [
+        "create",
+        "--label",
+        "one",
+        "--replace",
+        "--",
+        "sleep",
+        "1000",
+    ];
+    let third = ok(&daemon, &replacing);
+    let open = ok(&daemon, &["list", "-q"]);
+    assert_eq!(open.lines().collect::<Vec<_>>(), [&first, &third]);
+    assert!(!open.contains(&second));
+    let run = ["run", "--label", "one", "--replace", "--", "echo", "hi"];
+    assert_eq!(ok(&daemon, &run), "hi");
+    let alone = termctl(&daemon, &["create", "--replace", "--", "true"]);
+    assert_eq!(alone.code, Some(2), "{alone:?}");
 }

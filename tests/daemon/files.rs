@@ -134,7 +134,7 @@ fn params_that_make_no_sense_are_refused() {
     let own = daemon.state_dir().join("x");
     for (path, more, problem) in [
         ("link", json!({ "follow_link": false }), "link"),
-        ("none/f", json!({}), "directory"),
+        ("none/../f", json!({}), "directory"),
         ("f/", json!({}), "no_name"),
         ("..", json!({}), "no_name"),
         ("/dev/null", json!({}), "no_regular_file"),
@@ -147,6 +147,10 @@ fn params_that_make_no_sense_are_refused() {
     }
     session.write("link", &json!({ "text": "a" })).unwrap();
     assert_eq!(fs::read(work.join("target")).unwrap(), b"a");
+    session
+        .write("new/deep/f", &json!({ "text": "b" }))
+        .unwrap();
+    assert_eq!(fs::read(work.join("new/deep/f")).unwrap(), b"b");
 }
 
 #[test]

@@ -11,6 +11,8 @@ mod attacks;
 mod files;
 /// Signals to the daemon, and the death of either of its processes.
 mod signals;
+/// Reloads with a program that cannot serve.
+mod upgrade;
 
 /// ACP's `terminal/*`.
 mod acp {
@@ -44,9 +46,9 @@ mod disk {
     mod database;
     mod database_of_0_1_0;
     mod free_floor;
+    mod full_disk;
     mod numbered_lines;
     mod quota;
-    pub(crate) mod small_disk;
 }
 
 /// What is judged before it runs, and who answers.
@@ -58,6 +60,7 @@ mod gate {
 
 /// `session.send` and `session.type`.
 mod input {
+    mod pipe;
     mod programs;
     mod secrets;
     mod send;
@@ -84,9 +87,11 @@ mod session {
     mod closed_pty;
     mod commands;
     mod create;
+    mod delete;
     mod events;
     mod idle_timeout;
     mod lifecycle;
+    mod rename;
 }
 
 /// Shell integration.

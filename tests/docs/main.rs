@@ -162,6 +162,7 @@ fn the_readme_runs_as_written() {
 
 #[test]
 fn the_pages_of_the_command_line_run_as_written() {
+    run_page("docs/guide.md", install_clients);
     run_page("docs/termctl.md", |_| {});
     run_page("docs/setup.md", install_clients);
 }
@@ -226,7 +227,14 @@ fn options(help: &str) -> BTreeSet<String> {
     let mut options: BTreeSet<String> = definitions
         .filter_map(|line| long_options(line).next())
         .collect();
-    for common in ["--help", "--version", "--json", "--no-start"] {
+    for common in [
+        "--help",
+        "--version",
+        "--json",
+        "--no-start",
+        "--utc",
+        "--color",
+    ] {
         options.remove(common);
     }
     options
@@ -241,13 +249,12 @@ fn long_options(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The words that stand first on the lines of a help's list of verbs.
+/// The words that stand first on the lines of a help's lists of verbs.
 fn verbs(help: &str) -> Vec<&str> {
-    let Some((_, list)) = help.split_once("Commands:\n") else {
-        return Vec::new();
-    };
-    let lines = list.lines().take_while(|line| line.starts_with("  "));
+    let lists = help.split("\nOptions").next().unwrap_or_default();
+    let lines = lists.lines().filter_map(|line| line.strip_prefix("  "));
     lines
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()))
         .filter_map(|line| line.split_whitespace().next())
         .collect()
 }

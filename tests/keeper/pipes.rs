@@ -25,6 +25,10 @@ pub(crate) const TESTS: &[Test] = &[
         "a_command_on_pipes_lives_on_over_a_killed_server",
         a_command_on_pipes_lives_on_over_a_killed_server,
     ),
+    (
+        "a_commands_input_stays_open_over_a_killed_server_until_it_is_closed",
+        input_stays_open_until_it_is_closed,
+    ),
 ];
 
 fn a_child_on_pipes_has_its_three_and_nothing_else() {
@@ -85,4 +89,32 @@ fn a_command_on_pipes_lives_on_over_a_killed_server() {
     let (stdout, stderr) = keeper.outputs(&id, "");
     assert_eq!((stdout.as_str(), stderr.as_str()), ("two\n", "two\n"));
     assert_eq!(keeper.exit_of(&id), "Exited(5)");
+}
+
+fn input_stays_open_until_it_is_closed() {
+    let keeper = TestKeeper::start();
+    let before = keeper.open_fds();
+    let script = "read line; echo got $line; echo got >&2; cat; echo end; exit 6";
+    let (id, _) = keeper.spawn_reading(script, "pipe");
+    assert_eq!(keeper.open_fds(), before + 6);
+    assert_eq!(
+        keeper.ask(&json!({"op": "type", "id": id, "text": "one\n"})),
+        4
+    );
+    assert_eq!(keeper.outputs(&id, "got").0, "got one\n");
+    let server = keeper.server_pid();
+    kill(server, Signal::KILL);
+    wait_gone(server);
+    assert_eq!(
+        keeper.ask(&json!({"op": "type", "id": id, "text": "two\n"})),
+        4
+    );
+    assert_eq!(keeper.ask(&json!({"op": "close_stdin", "id": id})), "done");
+    assert_eq!(keeper.open_fds(), before + 4);
+    // This server has its own end open. The next one gets none.
+    let server = keeper.server_pid();
+    kill(server, Signal::KILL);
+    wait_gone(server);
+    assert_eq!(keeper.exit_of(&id), "Exited(6)");
+    assert_eq!(keeper.outputs(&id, "").0, "two\nend\n");
 }

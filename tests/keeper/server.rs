@@ -19,7 +19,7 @@ use termd_keeper::protocol::message::{
     WaitStatus,
 };
 use termd_proto::TerminalId;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
@@ -109,7 +109,7 @@ async fn follow(
                 std::fs::write(crate::support::said_in(), stderr).unwrap();
             }
             KeeperEvent::HandOver | KeeperEvent::Finish => std::process::exit(0),
-            KeeperEvent::Stopping => {}
+            KeeperEvent::Stopping | KeeperEvent::ReloadFailed { .. } => {}
         }
     }
 }
@@ -181,6 +181,7 @@ impl Server {
                 self.keeper.set_notes(id.unwrap(), notes).await
             }
             "orphans" => return self.orphans().await,
+            "close_stdin" => self.keeper.close_stdin(id.unwrap()).await,
             "release" => self.keeper.release_fds(id.unwrap()).await,
             "forget" => self.keeper.forget(id.unwrap()).await,
             other => panic!("no such op: {other}"),
@@ -230,6 +231,10 @@ impl Server {
             stdio: match request["stdio"].as_str() {
                 Some("pipes") => Stdio::Pipes,
                 _ => Stdio::Pty,
+            },
+            stdin: match request["stdin"].as_str() {
+                Some("pipe") => Stdin::Pipe,
+                _ => Stdin::Null,
             },
             confinement: confinement(&request["confinement"]),
             pause: None,
@@ -384,10 +389,12 @@ async fn read_until(source: &OwnedFd, until: &str) -> String {
 
 /// How much of it the terminal took.
 fn type_into(fds: &TerminalFds, text: &str) -> usize {
-    let TerminalFds::Pty { master, .. } = fds else {
-        return 0;
+    let input = match (fds, fds.stdin()) {
+        (TerminalFds::Pty { master, .. }, _) => master,
+        (_, Some(stdin)) => &stdin.pipe,
+        (_, None) => return 0,
     };
-    rustix::io::write(master, text.as_bytes()).unwrap()
+    rustix::io::write(input, text.as_bytes()).unwrap()
 }
 
 fn tty_of(fds: &TerminalFds) -> String {

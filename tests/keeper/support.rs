@@ -222,10 +222,15 @@ impl TestKeeper {
 
     /// Starts a shell script on pipes.
     pub(crate) fn spawn_on_pipes(&self, script: &str) -> (TerminalId, i32) {
+        self.spawn_reading(script, "null")
+    }
+
+    /// The same, with this standard input.
+    pub(crate) fn spawn_reading(&self, script: &str, stdin: &str) -> (TerminalId, i32) {
         let id = self.new_id();
         let pid = self.ask(&json!({
             "op": "spawn", "id": id, "argv": ["/bin/sh", "-c", script], "env": ["PATH=/usr/bin:/bin"],
-            "cwd": "/", "notes": "on pipes", "stdio": "pipes",
+            "cwd": "/", "notes": "on pipes", "stdio": "pipes", "stdin": stdin,
         }));
         assert!(pid.is_number(), "{pid}");
         (id, int(&pid))

@@ -78,6 +78,16 @@ fn lines_that_are_no_messages_are_answered_and_do_no_harm() {
     client.wait("a parse error", error(-32700));
     client.send_line("[1, 2]");
     client.wait("an invalid request", error(-32600));
+    // An id that is none is not repeated (JSON-RPC 2.0, section 5).
+    for id in [json!([7]), json!({ "n": 7 }), json!(true)] {
+        client
+            .send_line(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
+        let answer = client.wait("an invalid request", error(-32600));
+        assert_eq!(answer["id"], Value::Null, "{answer}");
+    }
+    client.send_line(r#"{ "jsonrpc": "2.0", "id": "seven", "method": 7 }"#);
+    let answer = client.wait("an invalid request", error(-32600));
+    assert_eq!(answer["id"], "seven", "{answer}");
     client.send_line("");
     client.send_line(&"x".repeat(9 << 20));
     client.wait("a refusal of its length", error(-32600));

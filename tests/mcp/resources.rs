@@ -76,6 +76,9 @@ fn a_stateless_listener_is_told() {
         "an acknowledgement",
         is("notifications/subscriptions/acknowledged"),
     );
+    // The daemon's events are read a moment after the answer: all may have changed since then.
+    client.wait("a first change", is("notifications/resources/list_changed"));
+    client.wait("a first update", is("notifications/resources/updated"));
     client.call(
         "session_send",
         &json!({ "session_id": id, "input": "news" }),

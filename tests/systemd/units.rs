@@ -108,3 +108,94 @@ fn the_socket_unit_leaves_a_daemon_started_on_demand_alone() {
     );
     assert_eq!(installed.server_pid(), server);
 }
+
+#[test]
+fn a_termd_that_cannot_start_says_why_to_each_client_and_starts_once_that_is_mended() {
+    let Some(installed) = install() else { return };
+    installed.enable_socket();
+    let config = Machine::home().join(".config/termd/config.toml");
+    let write = |content: &str| {
+        let script =
+            format!("mkdir -p ~/.config/termd && printf '{content}' >~/.config/termd/config.toml");
+        installed.ok(&["sh", "-c", &script]);
+    };
+    write("kill_grace_ms = \"x\"\\n");
+    // More often than systemd starts a unit by default.
+    for attempt in 0..8 {
+        let output = installed.machine.as_user(&["termctl", "list"]);
+        assert_eq!(
+            output.status.code(),
+            Some(4),
+            "{attempt}: {}",
+            text(&output)
+        );
+        let said = text(&output);
+        assert!(
+            said.contains(config.to_str().expect("our own path")),
+            "{attempt}: {said}"
+        );
+        assert!(
+            said.contains("journalctl --user -u termd"),
+            "{attempt}: {said}"
+        );
+    }
+    assert_eq!(installed.property("termd.socket", "ActiveState"), "active");
+    write("");
+    installed.termctl(&["list"]);
+    assert_eq!(installed.property("termd.service", "ActiveState"), "active");
+}
+
+#[test]
+fn termd_is_found_in_each_place_where_it_is_installed() {
+    let Some(installed) = install() else { return };
+    installed.ok(&[
+        "sh",
+        "-c",
+        "mkdir -p ~/.local/bin && mv ~/.cargo/bin/* ~/.local/bin/",
+    ]);
+    installed.enable_socket();
+    let termctl = Machine::home().join(".local/bin/termctl");
+    let termctl = termctl.to_str().expect("our own path");
+    let said = installed.ok(&[termctl, "--no-start", "run", "--", "env"]);
+    assert!(said.contains("TERMD_TERMINAL="), "{said}");
+    for added in ["\n_=", "\nSHLVL=", "\nOLDPWD="] {
+        assert!(!said.contains(added), "{added:?} in {said}");
+    }
+    let status = installed.ok(&[termctl, "--no-start", "status"]);
+    assert!(status.contains("systemd (termd.service)"), "{status}");
+}
+
+#[test]
+fn a_reload_with_a_broken_program_ends_and_systemd_shows_why() {
+    let Some(installed) = install() else { return };
+    installed.enable_socket();
+    let terminal = installed.create_repeater();
+    let server = installed.server_pid();
+    let put = |script: &str| {
+        installed.ok(&["sh", "-c", script]);
+        installed.ok(&["systemctl", "--user", "reload", "termd"]);
+    };
+    put(
+        "cd ~/.cargo/bin && mv termd good && printf '#!/bin/sh\\necho too old >&2; exit 1\\n' >termd && chmod 755 termd",
+    );
+    wait_until("systemd's status says why", || {
+        installed
+            .property("termd.service", "StatusText")
+            .contains("exited with 1: too old")
+    });
+    assert_eq!(installed.property("termd.service", "ActiveState"), "active");
+    assert_eq!(installed.property("termd.service", "SubState"), "running");
+    assert_eq!(installed.server_pid(), server);
+    let status = installed.termctl(&["status"]);
+    assert!(status.contains("too old"), "{status}");
+    wait_until("the journal says why", || {
+        installed.journal().contains("too old")
+    });
+
+    put("cd ~/.cargo/bin && mv good termd");
+    wait_until("the next server serves", || {
+        installed.server_pid() != server
+    });
+    assert_eq!(installed.property("termd.service", "StatusText"), "Serving");
+    installed.assert_answers(&terminal, "again");
+}

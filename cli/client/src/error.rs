@@ -2,18 +2,19 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::core::ClientError as RpcError;
 use jsonrpsee::types::ErrorObjectOwned;
-use termd_proto::ErrorKind;
+use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
 use crate::escape::escaped;
 use crate::refusal::{approval_of, kind_of, needs_person};
 
-/// Why a call has no answer.
-#[derive(Debug, Error)]
+/// Why a call has no answer. All who wait for a connection get the same error, so it can be cloned.
+#[derive(Debug, Clone, Error)]
 pub enum ClientError {
     /// The socket's path is unknown.
     #[error("no home directory: set HOME, or TERMD_SOCKET")]
@@ -24,7 +25,7 @@ pub enum ClientError {
         /// The socket's path.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// There is a file or a link at the socket's path.
     #[error("{} is no socket: move it away, or set TERMD_SOCKET", .path.display())]
@@ -54,13 +55,26 @@ pub enum ClientError {
         /// The socket's path.
         path: PathBuf,
     },
+    /// There is no daemon's binary.
+    #[error(
+        "the daemon is not running, and its program is not to be found: there is no {binary}{}",
+        if binary.contains('/') {
+            " (from TERMD_BIN, or beside termctl)"
+        } else {
+            " beside termctl or on PATH; TERMD_BIN may name one"
+        }
+    )]
+    NoProgram {
+        /// The binary, escaped.
+        binary: String,
+    },
     /// The daemon's binary cannot be executed.
     #[error("the daemon is not running and {binary} cannot be started: {source}")]
     Spawn {
         /// The binary, escaped.
         binary: String,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The daemon did not listen in time.
     #[error("{binary} --detach did not come up within {} s", .limit.as_secs())]
@@ -73,7 +87,7 @@ pub enum ClientError {
     /// The daemon printed why it cannot start.
     #[error("{reason}")]
     StartRefused {
-        /// Its last line on standard error, escaped.
+        /// Its last line on standard error, or its answer, escaped.
         reason: String,
     },
     /// The daemon ended and printed nothing.
@@ -90,16 +104,30 @@ pub enum ClientError {
         /// The socket's path.
         path: PathBuf,
     },
+    /// The daemon that uses this database listens elsewhere than was asked for.
+    #[error(
+        "nothing listens at {}, which TERMD_SOCKET names: termd runs already and listens at {}",
+        .named.display(), .socket.display()
+    )]
+    ListensElsewhere {
+        /// The socket that was named.
+        named: PathBuf,
+        /// Its own.
+        socket: PathBuf,
+    },
     /// The daemon listens and accepts no connection.
     #[error("cannot connect to {}: {source}", .path.display())]
     Connect {
         /// The socket's path.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The daemon ended, and no other started in time.
-    #[error("the daemon went away, and did not come back")]
+    #[error(
+        "the daemon went away, and did not come back (`journalctl --user -u termd`, or termd.log beside \
+         the database, may say why)"
+    )]
     WentAway,
     /// The connection stands, but no answer came within the call's deadline.
     #[error("the daemon does not answer; `termctl status` may say more")]
@@ -119,13 +147,13 @@ pub enum ClientError {
 }
 
 /// What is wrong with an answer.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum BadAnswer {
     /// The message is no JSON-RPC answer, or its result has another type.
     #[error(transparent)]
-    Rpc(RpcError),
+    Rpc(Arc<RpcError>),
     #[error(transparent)]
-    Json(#[from] serde_json::Error),
+    Json(Arc<serde_json::Error>),
     #[error(transparent)]
     Base64(#[from] base64::DecodeError),
     #[error(transparent)]
@@ -133,6 +161,12 @@ pub enum BadAnswer {
     /// Something requested is not there.
     #[error("{0}")]
     Missing(&'static str),
+}
+
+impl From<serde_json::Error> for BadAnswer {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(Arc::new(error))
+    }
 }
 
 impl ClientError {
@@ -153,9 +187,12 @@ impl ClientError {
 impl From<RpcError> for ClientError {
     fn from(error: RpcError) -> Self {
         match error {
+            RpcError::Call(refusal) if refusal.code() == code::START_FAILED => Self::StartRefused {
+                reason: escaped(refusal.message()),
+            },
             RpcError::Call(refusal) => Self::Refused(refusal),
             RpcError::RequestTimeout => Self::NoAnswer,
-            other => Self::BadAnswer(BadAnswer::Rpc(other)),
+            other => Self::BadAnswer(BadAnswer::Rpc(Arc::new(other))),
         }
     }
 }

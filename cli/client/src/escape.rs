@@ -97,23 +97,74 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// A program and its arguments as one line that a shell reads back: quoted where necessary, and
-/// escaped like [`escaped`].
+/// The text with what controls or misleads as by [`escaped`], in one line. `\` stays: for text whose
+/// controls are escaped in a way of its own, such as a [`command_line`].
+pub fn one_line(text: &str) -> String {
+    let mut parts = text.split('\\').map(escaped);
+    let first = parts.next().unwrap_or_default();
+    parts.fold(first, |line, part| line + "\\" + &part)
+}
+
+/// A program and its arguments as one line that bash reads back: quoted where necessary. A word with
+/// what [`escaped`] makes visible is in the `$'…'` of bash, zsh and ksh.
 pub fn command_line(argv: &[String]) -> String {
-    let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
-    words.join(" ")
+    let words = argv.iter().enumerate().map(|(at, word)| {
+        // Before the program, `NAME=VALUE` sets a variable.
+        if at == 0 && word.contains('=') && is_visible(word) {
+            quoted(word)
+        } else {
+            shell_word(word)
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A line of a shell as it was typed; in `$'…'` where something in it controls or misleads.
+pub fn shell_line(line: &str) -> String {
+    if is_visible(line) {
+        line.to_owned()
+    } else {
+        ansi_c_quoted(line)
+    }
+}
+
+fn is_visible(text: &str) -> bool {
+    !text.chars().any(|c| c.is_control() || misleads(c))
 }
 
 fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-+=./:,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
+        word.to_owned()
+    } else if is_visible(word) {
+        quoted(word)
+    } else {
+        ansi_c_quoted(word)
     }
-    if word.chars().any(|c| c.is_control() || misleads(c)) {
-        // The shells' own notation for control characters.
-        return format!("$'{}'", escaped(word).replace('\'', "\\'"));
-    }
+}
+
+fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Characters beyond ASCII as their bytes: a `\u` is for the locale of the shell that reads it.
+fn ansi_c_quoted(text: &str) -> String {
+    let mut out = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("\\'"),
+            c if c.is_ascii() || is_visible(c.encode_utf8(&mut [0; 4])) => {
+                out.push_str(&escaped(c.encode_utf8(&mut [0; 4])));
+            }
+            c => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(out, "\\x{byte:02x}");
+                }
+            }
+        }
+    }
+    out.push('\'');
+    out
 }
 
 #[cfg(test)]
@@ -173,17 +224,84 @@ mod tests {
     }
 
     #[test]
-    fn command_lines_read_back() {
-        let table: [(&[&str], &str); 5] = [
+    fn command_lines_are_quoted_where_necessary() {
+        let table: [(&[&str], &str); 8] = [
             (&["ls", "-l", "a=b"], "ls -l a=b"),
+            (&["a=b", "a=b"], "'a=b' a=b"),
             (&["echo", "two words"], "echo 'two words'"),
             (&["echo", ""], "echo ''"),
-            (&["echo", "it's"], "echo 'it'\\''s'"),
+            (&["echo", "it's", "a\\b"], "echo 'it'\\''s' 'a\\b'"),
             (&["printf", "\u{1b}[2J'"], "printf $'\\x1b[2J\\''"),
+            (&["a", "tab\there\\t"], "a $'tab\\there\\\\t'"),
+            (&["a", "\u{202e}é漢"], "a $'\\xe2\\x80\\xaeé漢'"),
         ];
         for (argv, want) in table {
             let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
             assert_eq!(command_line(&argv), want);
+        }
+    }
+
+    #[test]
+    fn lines_are_shown_as_they_were_typed() {
+        for (line, want) in [
+            (
+                "printf '%s\\n' 'a\tb'",
+                "$'printf \\'%s\\\\n\\' \\'a\\tb\\''",
+            ),
+            ("echo 'it'\\''s' \\\\", "echo 'it'\\''s' \\\\"),
+        ] {
+            assert_eq!(shell_line(line), want);
+        }
+    }
+
+    #[test]
+    fn bash_reads_back_what_is_shown() {
+        let alphabet: Vec<char> =
+            "aZ09 \\\\''\"$`!#&;|<>(){}[]*?~=%^-,.é漢\u{3000}\u{202e}\u{9b}\t\n\r\u{1b}\u{7f}ntxfu"
+                .chars()
+                .collect();
+        // xorshift: words that differ from run to run would hide a fault.
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below as u64).unwrap()
+        };
+        let argvs: Vec<Vec<String>> = (0..400)
+            .map(|_| {
+                let words = 1 + random(4);
+                let word = |random: &mut dyn FnMut(usize) -> usize| {
+                    let length = random(8);
+                    (0..length)
+                        .map(|_| alphabet[random(alphabet.len())])
+                        .collect()
+                };
+                (0..words).map(|_| word(&mut random)).collect()
+            })
+            .collect();
+        let mut script = String::new();
+        for argv in &argvs {
+            let line = command_line(argv);
+            assert!(is_visible(&line), "{line}");
+            let _ = writeln!(script, "printf '%s\\0' {line}");
+            let _ = writeln!(script, "printf '%s\\0' {}", ansi_c_quoted(&line));
+        }
+        let bash = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .env("LC_ALL", "C")
+            .output();
+        let Ok(bash) = bash else {
+            eprintln!("SKIP: no bash");
+            return;
+        };
+        let printed = String::from_utf8(bash.stdout).unwrap();
+        let mut printed = printed.split('\0');
+        for argv in &argvs {
+            let line = command_line(argv);
+            for word in argv.iter().chain([&line]) {
+                assert_eq!(printed.next(), Some(word.as_str()), "{argv:?}");
+            }
         }
     }
 }

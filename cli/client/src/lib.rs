@@ -14,6 +14,7 @@ pub mod approval;
 mod error;
 pub mod escape;
 mod link;
+mod lock_file;
 mod output_reader;
 mod pool;
 pub mod question;

@@ -1,39 +1,25 @@
 //! The daemon over one connection after another: connects, starts the daemon if none runs, says
 //! hello, and reconnects when the server was replaced.
 //!
-//! A [`Link`] repeats an idempotent call on the next connection until it has an answer, for
-//! [`RECONNECT_DEADLINE`] at most. It never sends a call twice that starts or types something.
+//! A [`Link`] repeats an idempotent call on the next connection until it has an answer, for ten
+//! seconds at most. It never sends a call twice that starts or types something. No call waits for
+//! another one: [`Connection`] is renewed by a task of its own.
+
+mod connection;
 
 use std::borrow::Borrow;
-use std::future::Future;
-use std::path::{Path, PathBuf};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
-use std::{env, io};
 
-use jsonrpsee::core::ClientError as RpcError;
 use jsonrpsee::core::client::Subscription;
-use termd_proto::daemon::{ClientSettings, Hello};
+use termd_proto::daemon::ClientSettings;
 use termd_proto::method::Subscribe;
-use termd_proto::terminal::{AttachMode, AttachTerminal, Front, HoldTerminal};
+use termd_proto::terminal::{AttachTerminal, Front};
 use termd_proto::{TerminalRef, code};
-use tokio::net::UnixStream;
-use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
 
+use self::connection::{Attempt, Connection, Tie, attempt};
 use crate::error::ClientError;
-use crate::rpc::{CALL_DEADLINE, Request, Rpc};
-use crate::socket_path::{self, Found, socket_path};
-use crate::start::{daemon_binary, start_daemon};
-
-/// How long a replaced daemon may be away before termctl gives up.
-const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
-/// How long to wait for a place in a full listen backlog.
-const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
-/// The pause between two attempts to connect.
-const RETRY_PAUSE: Duration = Duration::from_millis(20);
+use crate::rpc::{CALL_DEADLINE, Request};
+use crate::socket_path::SocketPlace;
 
 /// Whether to start the daemon if none is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,84 +63,34 @@ impl Default for Introduction {
 /// The daemon, over one connection after another.
 #[derive(Debug)]
 pub struct Link {
-    socket: PathBuf,
-    start: StartPolicy,
-    introduction: Introduction,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    rpc: Arc<Rpc>,
-    /// Terminals that end with this client. Each new connection names them to the daemon.
-    held: Vec<TerminalRef>,
-    /// Terminals that this client is attached to. Each new connection names them to the daemon.
-    attached: Vec<(TerminalRef, AttachMode)>,
-    /// The first failure since the last answer, or since the daemon was given up.
-    failing_since: Option<Instant>,
-    /// The daemon stayed away once. It is not being replaced: the next call may start it.
-    is_given_up: bool,
-}
-
-/// The outcome of one attempt at a call.
-enum Attempt<T> {
-    Answered(T),
-    /// The daemon refused, or its answer makes no sense.
-    Failed(ClientError),
-    /// The connection broke. The call may have been carried out.
-    Broken,
-    /// The daemon was ending and did not carry the call out.
-    NotTaken,
+    connection: Connection,
 }
 
 impl Link {
     /// Connects, starting the daemon if the policy says so.
     pub async fn open(policy: StartPolicy) -> Result<Self, ClientError> {
-        Self::open_as(policy, Introduction::default()).await
+        let link = Self::unopened(policy, Introduction::default())?;
+        link.connect().await?;
+        Ok(link)
     }
 
-    /// Connects, with an introduction.
-    pub async fn open_as(
+    /// A link that connects at its first call.
+    pub(crate) fn unopened(
         policy: StartPolicy,
         introduction: Introduction,
     ) -> Result<Self, ClientError> {
-        let socket = socket_path()?;
-        let stream = match connect(&socket).await? {
-            Some(stream) => stream,
-            None if policy == StartPolicy::Never => {
-                return Err(ClientError::NotRunning { path: socket });
-            }
-            None => {
-                start_daemon(&daemon_binary()).await?;
-                connect(&socket)
-                    .await?
-                    .ok_or_else(|| ClientError::NothingListens {
-                        path: socket.clone(),
-                    })?
-            }
-        };
-        Ok(Self::on(stream, socket, policy, introduction).await)
+        Ok(Self::at(SocketPlace::find()?, policy, introduction))
     }
 
-    async fn on(
-        stream: UnixStream,
-        socket: PathBuf,
-        start: StartPolicy,
-        introduction: Introduction,
-    ) -> Self {
-        let state = State {
-            rpc: introduce(stream, &introduction).await,
-            held: Vec::new(),
-            attached: Vec::new(),
-            failing_since: None,
-            is_given_up: false,
-        };
+    fn at(place: SocketPlace, policy: StartPolicy, introduction: Introduction) -> Self {
         Self {
-            socket,
-            start,
-            introduction,
-            state: Mutex::new(state),
+            connection: Connection::new(place, policy, introduction),
         }
+    }
+
+    /// Connects, unless that has been done.
+    pub(crate) async fn connect(&self) -> Result<(), ClientError> {
+        self.connection.current().await.map(drop)
     }
 
     /// Makes an idempotent call: reads, waits, sizes.
@@ -172,15 +108,15 @@ impl Link {
         B: Borrow<R> + Send + Sync,
     {
         loop {
-            let rpc = self.current().await;
+            let rpc = self.connection.current().await?;
             let request = request();
             match attempt(&rpc, rpc.call(request.borrow())).await {
                 Attempt::Answered(answer) => {
-                    self.state.lock().await.failing_since = None;
+                    self.connection.answered();
                     return Ok(answer);
                 }
                 Attempt::Failed(error) => return Err(error),
-                Attempt::Broken | Attempt::NotTaken => self.reconnect(&rpc).await?,
+                Attempt::Broken | Attempt::NotTaken => self.connection.replace(&rpc).await?,
             }
         }
     }
@@ -188,21 +124,21 @@ impl Link {
     /// Makes a call that must not be made twice: it starts, types or ends something.
     pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
         loop {
-            let rpc = self.current().await;
+            let rpc = self.connection.current().await?;
             if !rpc.is_connected() {
                 // The connection broke before this call, so nothing is in doubt.
-                self.reconnect(&rpc).await?;
+                self.connection.replace(&rpc).await?;
                 continue;
             }
             match attempt(&rpc, rpc.call(request)).await {
                 Attempt::Answered(answer) => {
-                    self.state.lock().await.failing_since = None;
+                    self.connection.answered();
                     return Ok(answer);
                 }
                 Attempt::Failed(error) => return Err(error),
-                Attempt::NotTaken => self.reconnect(&rpc).await?,
+                Attempt::NotTaken => self.connection.replace(&rpc).await?,
                 Attempt::Broken => {
-                    self.reconnect(&rpc).await?;
+                    self.connection.replace(&rpc).await?;
                     return Err(ClientError::InDoubt);
                 }
             }
@@ -215,212 +151,51 @@ impl Link {
         params: &S,
     ) -> Result<Subscription<S::Item>, ClientError> {
         loop {
-            let rpc = self.current().await;
+            let rpc = self.connection.current().await?;
             match attempt(&rpc, rpc.subscribe(params)).await {
                 Attempt::Answered(subscription) => {
-                    self.state.lock().await.failing_since = None;
+                    self.connection.answered();
                     return Ok(subscription);
                 }
                 Attempt::Failed(error) => return Err(error),
-                Attempt::Broken | Attempt::NotTaken => self.reconnect(&rpc).await?,
+                Attempt::Broken | Attempt::NotTaken => self.connection.replace(&rpc).await?,
             }
         }
     }
 
     /// Ties a terminal to each new connection.
-    pub async fn keep_holding(&self, terminal: TerminalRef) {
-        self.state.lock().await.held.push(terminal);
+    pub fn keep_holding(&self, terminal: TerminalRef) {
+        self.connection.tie(Tie::Hold(terminal));
     }
 
-    /// Attaches this client to a terminal, now and on each new connection.
-    pub async fn attach(
-        &self,
-        terminal: &TerminalRef,
-        mode: AttachMode,
-    ) -> Result<(), ClientError> {
-        let request = AttachTerminal {
-            id: terminal.clone(),
-            mode: Some(mode),
-        };
+    /// Attaches this client to a terminal, now and on each new connection; again: with another size.
+    pub async fn attach(&self, request: AttachTerminal) -> Result<(), ClientError> {
         match self.repeat(&request).await {
             // An older daemon does not know the method.
             Err(ClientError::Refused(refusal)) if refusal.code() == code::METHOD_NOT_FOUND => {}
             said => said?,
         }
-        self.state
-            .lock()
-            .await
-            .attached
-            .push((terminal.clone(), mode));
+        let is_before = |tie: &Tie| matches!(tie, Tie::Attach(before) if before.id == request.id);
+        self.connection.untie(is_before);
+        self.connection.tie(Tie::Attach(request));
         Ok(())
     }
 
     /// Unties a terminal from new connections.
-    pub async fn stop_holding(&self, terminal: &TerminalRef) {
-        self.state.lock().await.held.retain(|held| held != terminal);
+    pub fn stop_holding(&self, terminal: &TerminalRef) {
+        self.connection
+            .untie(|tie| matches!(tie, Tie::Hold(held) if held == terminal));
     }
 
     /// Reconnects whenever the connection breaks, and ties the terminals again, until the daemon stays
     /// away.
     pub async fn stay(&self) -> Result<(), ClientError> {
         loop {
-            let rpc = self.current().await;
+            let rpc = self.connection.current().await?;
             rpc.disconnected().await;
-            self.reconnect(&rpc).await?;
+            self.connection.replace(&rpc).await?;
         }
     }
-
-    async fn current(&self) -> Arc<Rpc> {
-        Arc::clone(&self.state.lock().await.rpc)
-    }
-
-    /// Replaces a broken connection, unless another call has done so.
-    async fn reconnect(&self, broken: &Arc<Rpc>) -> Result<(), ClientError> {
-        let mut state = self.state.lock().await;
-        if !Arc::ptr_eq(&state.rpc, broken) {
-            return Ok(());
-        }
-        let mut at_once = state.failing_since.is_none();
-        let since = *state.failing_since.get_or_insert_with(Instant::now);
-        let mut why = ClientError::WentAway;
-        loop {
-            if !std::mem::take(&mut at_once) {
-                if since.elapsed() > RECONNECT_DEADLINE {
-                    state.failing_since = None;
-                    state.is_given_up = true;
-                    return Err(why);
-                }
-                sleep(RETRY_PAUSE).await;
-            }
-            match connect(&self.socket).await {
-                Ok(Some(stream)) => {
-                    state.is_given_up = false;
-                    state.rpc = introduce(stream, &self.introduction).await;
-                }
-                Ok(None) => {
-                    if std::mem::take(&mut state.is_given_up) && self.start == StartPolicy::Start {
-                        // A future that most calls never need.
-                        Box::pin(start_daemon(&daemon_binary())).await?;
-                    }
-                    continue;
-                }
-                Err(error) => {
-                    why = error;
-                    continue;
-                }
-            }
-            match hold_all(&state).await {
-                Attempt::Answered(()) => return Ok(()),
-                Attempt::Failed(error) => return Err(error),
-                Attempt::Broken | Attempt::NotTaken => {}
-            }
-        }
-    }
-}
-
-/// Ties the held terminals to this connection, except those that are gone.
-async fn hold_all(state: &State) -> Attempt<()> {
-    for held in &state.held {
-        let request = HoldTerminal { id: held.clone() };
-        match attempt(&state.rpc, state.rpc.call(&request)).await {
-            Attempt::Failed(ClientError::Refused(refusal))
-                if state.held.len() > 1 && refusal.code() == code::RESOURCE_NOT_FOUND => {}
-            Attempt::Answered(()) => {}
-            failed => return failed,
-        }
-    }
-    for (attached, mode) in &state.attached {
-        let request = AttachTerminal {
-            id: attached.clone(),
-            mode: Some(*mode),
-        };
-        match attempt(&state.rpc, state.rpc.call(&request)).await {
-            // The terminal is gone, or the daemon is too old.
-            Attempt::Answered(()) | Attempt::Failed(_) => {}
-            broken => return broken,
-        }
-    }
-    Attempt::Answered(())
-}
-
-async fn attempt<T>(rpc: &Rpc, call: impl Future<Output = Result<T, RpcError>>) -> Attempt<T> {
-    match call.await {
-        Ok(answer) => Attempt::Answered(answer),
-        Err(RpcError::Call(refusal)) if refusal.code() == code::UNAVAILABLE => Attempt::NotTaken,
-        Err(refused @ RpcError::Call(_)) => Attempt::Failed(refused.into()),
-        Err(_) if !rpc.is_connected() => Attempt::Broken,
-        Err(error) => Attempt::Failed(error.into()),
-    }
-}
-
-/// Connects to the user's own socket, if the listener is the user's too. `None` if nothing listens.
-async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientError> {
-    let own_uid = socket_path::own_uid();
-    if socket_path::inspect(socket, own_uid)? == Found::Nothing {
-        return Ok(None);
-    }
-    let begun = Instant::now();
-    let cannot = |source: io::Error| ClientError::Connect {
-        path: socket.to_owned(),
-        source,
-    };
-    let stream = loop {
-        match UnixStream::connect(socket).await {
-            Ok(stream) => break stream,
-            Err(error) => match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
-                // The backlog is full (unix(7)): the daemon is busy or being replaced.
-                io::ErrorKind::WouldBlock if begun.elapsed() < BACKLOG_DEADLINE => {
-                    sleep(RETRY_PAUSE).await;
-                }
-                _ => return Err(cannot(error)),
-            },
-        }
-    };
-    let peer = stream.peer_cred().map_err(cannot)?;
-    if peer.uid() == own_uid {
-        Ok(Some(stream))
-    } else {
-        Err(ClientError::ForeignPeer {
-            path: socket.to_owned(),
-            peer: peer.uid(),
-        })
-    }
-}
-
-/// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
-/// saves a round trip. The daemon reads them in order.
-async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> {
-    let rpc = Arc::new(Rpc::on(stream, introduction.call_deadline));
-    let Introduction {
-        client,
-        front,
-        settings,
-        agent_pid,
-        asks,
-        ..
-    } = introduction.clone();
-    let saying = Arc::clone(&rpc);
-    let cwd = env::current_dir()
-        .ok()
-        .and_then(|dir| dir.into_os_string().into_string().ok());
-    let hello = Hello {
-        client: Some(client),
-        front: Some(front),
-        cwd,
-        settings,
-        agent_pid,
-        asks,
-    };
-    let mut hello = Box::pin(async move {
-        // A daemon that does not know hello still answers calls.
-        let _ = saying.call(&hello).await;
-    });
-    let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
-    if said.is_pending() {
-        tokio::spawn(hello);
-    }
-    rpc
 }
 
 #[cfg(test)]

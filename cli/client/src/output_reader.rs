@@ -25,6 +25,8 @@ pub enum Form {
     Exact,
     /// Plain text: escape sequences resolved, redraws applied.
     Plain,
+    /// Plain text with colours and attributes.
+    Styled,
 }
 
 /// A part of the output.
@@ -143,6 +145,7 @@ impl<'a> OutputReader<'a> {
             // Base64 keeps a character that is cut at the chunk's end.
             Form::Exact => Encoding::Base64,
             Form::Plain => Encoding::Text,
+            Form::Styled => Encoding::Styled,
         });
         let result = if let Some(number) = self.command {
             let request = ReadCommand {
@@ -167,7 +170,7 @@ impl<'a> OutputReader<'a> {
             Form::Exact => STANDARD
                 .decode(result.data.as_deref().unwrap_or_default())
                 .map_err(BadAnswer::from)?,
-            Form::Plain => result.text.unwrap_or_default().into_bytes(),
+            Form::Plain | Form::Styled => result.text.unwrap_or_default().into_bytes(),
         };
         let gap = match self.from {
             // A command's output does not begin at offset 0.
@@ -187,11 +190,11 @@ impl<'a> OutputReader<'a> {
         let cut = bytes.len() > wanted;
         let end = match self.form {
             Form::Exact if cut => result.start + max_bytes,
-            Form::Exact | Form::Plain => result.end,
+            Form::Exact | Form::Plain | Form::Styled => result.end,
         };
         bytes.truncate(match self.form {
             Form::Exact => wanted,
-            Form::Plain => whole_characters(&bytes, wanted),
+            Form::Plain | Form::Styled => whole_characters(&bytes, wanted),
         });
         self.from = ReadFrom::Offset(end);
         Ok(Page {

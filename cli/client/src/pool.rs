@@ -7,13 +7,12 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jsonrpsee::core::client::Subscription;
 use termd_proto::TerminalId;
 use termd_proto::method::Subscribe;
-use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::error::ClientError;
@@ -29,14 +28,13 @@ const MAX_NAME_CHARS: usize = 100;
 pub struct Pool {
     start: StartPolicy,
     introduction: Mutex<Introduction>,
-    calls: OnceCell<Link>,
+    calls: OnceLock<Link>,
     waits: Mutex<Vec<Arc<WaitLink>>>,
 }
 
 /// A connection for waits.
-#[derive(Default)]
 struct WaitLink {
-    link: OnceCell<Link>,
+    link: Link,
     waiting: AtomicUsize,
 }
 
@@ -61,7 +59,7 @@ impl Pool {
         Self {
             start,
             introduction: Mutex::new(introduction),
-            calls: OnceCell::new(),
+            calls: OnceLock::new(),
             waits: Mutex::new(Vec::new()),
         }
     }
@@ -89,17 +87,19 @@ impl Pool {
 
     /// Connects, so that the first call finds a connection. That call reports a failure.
     pub async fn connect(&self) {
-        let _ = self.link().await;
+        if let Ok(link) = self.link() {
+            let _ = link.connect().await;
+        }
     }
 
     /// Makes an idempotent call, and repeats it until it has an answer.
     pub async fn repeat<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
-        self.link().await?.repeat(request).await
+        self.link()?.repeat(request).await
     }
 
     /// Makes a call that must not be made twice: it starts, types or ends something.
     pub async fn once<R: Request>(&self, request: &R) -> Result<R::Answer, ClientError> {
-        self.link().await?.once(request).await
+        self.link()?.once(request).await
     }
 
     /// Makes a long idempotent call.
@@ -126,10 +126,9 @@ impl Pool {
         R: Request,
         B: Borrow<R> + Send + Sync,
     {
-        let place = self.place();
-        let link = place.0.link.get_or_try_init(|| self.open()).await?;
+        let place = self.place()?;
         // On the heap: many such futures live long.
-        Box::pin(link.repeat_with::<R, B>(request)).await
+        Box::pin(place.0.link.repeat_with::<R, B>(request)).await
     }
 
     /// Subscribes on the connection for calls. The connection's end ends the subscription.
@@ -137,53 +136,59 @@ impl Pool {
         &self,
         params: &S,
     ) -> Result<Subscription<S::Item>, ClientError> {
-        self.link().await?.subscribe(params).await
+        self.link()?.subscribe(params).await
     }
 
     /// Ties a terminal to this client, over all its connections: the terminal ends with the client.
-    pub async fn keep_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
-        self.link().await?.keep_holding(terminal.into()).await;
+    pub fn keep_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
+        self.link()?.keep_holding(terminal.into());
         Ok(())
     }
 
     /// Unties a terminal that was closed.
-    pub async fn stop_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
-        self.link().await?.stop_holding(&terminal.into()).await;
+    pub fn stop_holding(&self, terminal: &TerminalId) -> Result<(), ClientError> {
+        self.link()?.stop_holding(&terminal.into());
         Ok(())
     }
 
     /// Keeps up the connection that terminals are tied to: reconnects as soon as it breaks, also
     /// without a call. Fails if the daemon stays away.
     pub async fn stay(&self) -> Result<(), ClientError> {
-        self.link().await?.stay().await
+        self.link()?.stay().await
     }
 
-    async fn link(&self) -> Result<&Link, ClientError> {
-        self.calls.get_or_try_init(|| self.open()).await
+    fn link(&self) -> Result<&Link, ClientError> {
+        if let Some(link) = self.calls.get() {
+            return Ok(link);
+        }
+        let link = self.unopened()?;
+        Ok(self.calls.get_or_init(|| link))
     }
 
-    async fn open(&self) -> Result<Link, ClientError> {
-        let introduction = self
-            .introduction
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        Link::open_as(self.start, introduction).await
+    fn unopened(&self) -> Result<Link, ClientError> {
+        let introduction = self.introduction.lock();
+        let introduction = introduction.unwrap_or_else(PoisonError::into_inner);
+        Link::unopened(self.start, introduction.clone())
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Result<Place, ClientError> {
         let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
         let free = waits
             .iter()
             .find(|link| link.waiting.load(Ordering::Relaxed) < WAITS_PER_LINK);
-        let link = free.cloned().unwrap_or_else(|| {
-            let link = Arc::new(WaitLink::default());
+        let link = if let Some(link) = free {
+            Arc::clone(link)
+        } else {
+            let link = Arc::new(WaitLink {
+                link: self.unopened()?,
+                waiting: AtomicUsize::new(0),
+            });
             waits.push(Arc::clone(&link));
             link
-        });
+        };
         // Under the lock, so that no other wait takes the same last place.
         link.waiting.fetch_add(1, Ordering::Relaxed);
-        Place(link)
+        Ok(Place(link))
     }
 }
 
@@ -202,12 +207,14 @@ mod tests {
     #[test]
     fn a_wait_more_than_a_connection_takes_gets_another_one() {
         let pool = pool();
-        let places: Vec<_> = (0..=WAITS_PER_LINK).map(|_| pool.place()).collect();
+        let places: Vec<_> = (0..=WAITS_PER_LINK)
+            .map(|_| pool.place().unwrap())
+            .collect();
         assert!(Arc::ptr_eq(&places[0].0, &places[WAITS_PER_LINK - 1].0));
         assert!(!Arc::ptr_eq(&places[0].0, &places[WAITS_PER_LINK].0));
         let first = Arc::clone(&places[0].0);
         drop(places);
-        assert!(Arc::ptr_eq(&first, &pool.place().0));
+        assert!(Arc::ptr_eq(&first, &pool.place().unwrap().0));
     }
 
     #[test]

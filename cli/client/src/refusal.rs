@@ -16,9 +16,21 @@ pub fn needs_person(error: &ErrorObjectOwned) -> bool {
     member(error, "needs_person").unwrap_or(false)
 }
 
+/// The errno of a command that could not be executed: neither its directory nor its sandbox failed.
+pub fn exec_errno(error: &ErrorObjectOwned) -> Option<i32> {
+    let step: String = member(error, "step")?;
+    (step == "exec").then(|| member(error, "errno"))?
+}
+
 /// The kind in an error's data.
 pub fn kind_of(error: &ErrorObjectOwned) -> Option<ErrorKind> {
     member(error, "kind")
+}
+
+/// What is wrong with this param, if that was refused.
+pub fn wrong_param(error: &ErrorObjectOwned, name: &str) -> Option<String> {
+    let field: String = member(error, "field")?;
+    (field == name).then(|| member(error, "detail"))?
 }
 
 fn member<T: DeserializeOwned>(error: &ErrorObjectOwned, name: &str) -> Option<T> {

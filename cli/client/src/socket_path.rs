@@ -8,12 +8,54 @@ use directories::BaseDirs;
 use termd_proto::paths::{SOCKET_VARIABLE, SocketPlaces};
 
 use crate::error::ClientError;
+use crate::lock_file;
+
+/// Where the daemon's socket is to be, and where else it may be.
+#[derive(Debug)]
+pub(crate) struct SocketPlace {
+    pub(crate) path: PathBuf,
+    /// The environment names this path and no other.
+    pub(crate) is_named: bool,
+    /// The lock file of this user's daemon.
+    lock: Option<PathBuf>,
+}
+
+impl SocketPlace {
+    /// By the environment.
+    pub(crate) fn find() -> Result<Self, ClientError> {
+        Ok(Self {
+            path: socket_path()?,
+            is_named: named_socket().is_some(),
+            lock: lock_file::lock_path(),
+        })
+    }
+
+    /// This path, and nowhere else.
+    #[cfg(test)]
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_named: true,
+            lock: None,
+        }
+    }
+
+    /// Where the daemon listens, by its lock, if that is another place. It may have ended.
+    pub(crate) fn elsewhere(&self) -> Option<PathBuf> {
+        let socket = lock_file::socket_of_holder(self.lock.as_deref()?)?;
+        (socket != self.path).then_some(socket)
+    }
+}
+
+fn named_socket() -> Option<PathBuf> {
+    let named = env::var_os(SOCKET_VARIABLE).filter(|value| !value.is_empty());
+    named.map(PathBuf::from)
+}
 
 /// The socket's path, by the daemon's own rule.
 pub fn socket_path() -> Result<PathBuf, ClientError> {
-    let explicit = env::var_os(SOCKET_VARIABLE).filter(|value| !value.is_empty());
-    if let Some(path) = explicit {
-        return Ok(path.into());
+    if let Some(path) = named_socket() {
+        return Ok(path);
     }
     let dirs = BaseDirs::new().ok_or(ClientError::NoHome)?;
     let user_runtime_dir = PathBuf::from(format!("/run/user/{}", own_uid()));
@@ -53,7 +95,7 @@ pub(crate) fn inspect(path: &Path, own_uid: u32) -> Result<Found, ClientError> {
         Err(error) => {
             return Err(ClientError::Inspect {
                 path: path.to_owned(),
-                source: error,
+                source: error.into(),
             });
         }
     };

@@ -41,9 +41,16 @@ pub(crate) async fn start_daemon(binary: &OsStr) -> Result<(), ClientError> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|source| ClientError::Spawn {
-            binary: shown.clone(),
-            source,
+        .map_err(|source| {
+            let binary = shown.clone();
+            if source.kind() == std::io::ErrorKind::NotFound {
+                ClientError::NoProgram { binary }
+            } else {
+                ClientError::Spawn {
+                    binary,
+                    source: source.into(),
+                }
+            }
         })?;
     let mut stderr = child.stderr.take();
     let mut said = Vec::new();

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Milliseconds since the Unix epoch.
 pub fn now_ms() -> i64 {
@@ -17,6 +18,13 @@ pub fn now_ms() -> i64 {
 pub fn utc(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
     format!("{time:.0}")
+}
+
+/// A point in time in the system's time zone (`TZ`, `/etc/localtime`): `2026-11-21 13:08:39`.
+pub fn local(ms: i64) -> String {
+    let time = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
+    let zoned = time.to_zoned(TimeZone::system());
+    zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 #[cfg(test)]

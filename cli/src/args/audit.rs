@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::arg_types::Moment;
+use crate::moment::Moment;
 
 /// `termctl audit`.
 #[derive(Debug, Args)]
@@ -48,10 +48,10 @@ pub(crate) struct FilterArgs {
     /// Only what went so, such as ok or refused
     #[arg(long, value_name = "WORD")]
     pub(crate) outcome: Option<String>,
-    /// Not before: so long ago (1h), or @SECONDS since 1970
+    /// At this time or later, such as yesterday, 14:03 or 1h (an hour ago)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<Moment>,
-    /// Before: so long ago (1h), or @SECONDS since 1970
+    /// Before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<Moment>,
 }

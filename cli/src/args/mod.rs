@@ -8,26 +8,34 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
 mod audit;
+mod exec;
+mod help;
 mod policy;
 mod reading;
 mod run;
 mod screen;
+mod send;
 mod setup;
+mod suggestions;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
+pub(crate) use exec::ExecArgs;
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
-pub(crate) use run::{CreateArgs, ReadArgs, RunArgs, StartArgs};
+pub(crate) use reading::verb;
+pub(crate) use run::{CreateArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs};
 pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
+pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
 
 use termd_mcp::Toolset;
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 use termd_proto::duration;
 
-use crate::arg_types::{ControlKey, Size};
+use crate::arg_types::{ControlKey, SignalName, Size, parse_ms};
+use crate::moment::Moment;
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -38,9 +46,13 @@ Exit codes:
   3    no such terminal, command or question
   4    the daemon cannot be reached or started
   5    the journal has nothing to compare with (audit verify)
-  124  a --timeout ran out (run, wait, screen)
+  124  a --timeout ran out (run, exec, wait, screen)
+  125  run, exec and wait: termctl failed, or the daemon; whatever is not one of the others
+  126  run: the command cannot be executed; run and exec: the gate refused it
+  127  run: there is no such command
   141  standard output was closed
-run, wait and attach pass on the command's exit code, 128+n where signal n ended it.
+run, exec, wait and attach pass on the command's exit code, 128+n where signal n ended it. So run,
+exec and wait have 125 in the place of 1 to 5.
 
 TERMINAL is an id, a unique prefix of one (with or without term_), or a label.";
 
@@ -60,40 +72,81 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Print JSON, and errors as JSON on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_VERB)]
     pub(crate) json: bool,
     /// Do not start the daemon where none is running
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_VERB)]
     pub(crate) no_start: bool,
+    /// Show times in UTC [default: the local time]
+    #[arg(long, global = true, help_heading = OF_EVERY_VERB)]
+    pub(crate) utc: bool,
+    /// Colours in tables; auto: on a terminal, unless `NO_COLOR` is set
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto",
+          hide_possible_values = true, help_heading = OF_EVERY_VERB)]
+    pub(crate) color: ColorArg,
+}
+
+const OF_EVERY_VERB: &str = "Options of every verb";
+
+/// The most lines of scrollback that a terminal may keep.
+const MAX_SCROLLBACK: i64 = 100_000;
+
+/// Whether tables have colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// In pipes and files too
+    Always,
+    /// Nowhere
+    Never,
 }
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Run a command in a terminal of its own, stream its output, pass on its exit code
+    /// Run a command in a terminal of its own, as if it ran here, and pass on its exit code
+    ///
+    /// On a terminal the command is used from it. In a pipeline it is a filter: standard input is passed
+    /// on, standard output and error stay apart and exact. What the command leaves behind (`server &`)
+    /// ends with it, unless `--keep` is given.
     Run(RunArgs),
     /// Start a command in a new terminal and print its id
     Create(CreateArgs),
+    /// Start a command in a new terminal and attach to it
+    New(NewArgs),
     /// Print a terminal's output
+    #[command(alias = "logs")]
     Read(ReadArgs),
     /// Print a terminal's screen: what a person would see now
     Screen(ScreenArgs),
     /// Take a picture of a terminal's screen
     Screenshot(ScreenshotArgs),
-    /// Wait until a terminal's command has exited, and pass on its exit code
+    /// Wait until terminals' commands have exited, or output matches; pass on the exit code
     Wait(WaitArgs),
     /// Type into a terminal
     Send(SendArgs),
+    /// Run a line in a terminal's shell, stream its output, pass on its exit code
+    Exec(ExecArgs),
     /// End a terminal's command and all that it started, or send it a signal
     Kill(KillArgs),
     /// End terminals and take them off the list; their records stay
     Close(CloseArgs),
+    /// Close all terminals whose command has exited, as `close --exited` does
+    Prune,
+    /// Delete what a closed terminal has printed, for good
+    Delete(DeleteArgs),
     /// List terminals
+    #[command(aliases = ["ls", "ps"])]
     List(ListArgs),
     /// Show all that is known of a terminal
+    #[command(alias = "inspect")]
     Show(ShowArgs),
     /// Use a terminal from this one
+    #[command(alias = "a")]
     Attach(AttachArgs),
+    /// Give a terminal another label
+    Rename(RenameArgs),
     /// Set a terminal's size
     Resize(ResizeArgs),
     /// Serve the Model Context Protocol on standard input and output, for a coding agent
@@ -108,7 +161,7 @@ pub(crate) enum Verb {
     /// Show what was run in terminals and in their shells, newest first
     History(HistoryArgs),
     /// Show who did what, newest first
-    Audit(AuditArgs),
+    Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
     /// Agree to what the gate asks about: it may run, once or always
@@ -121,83 +174,83 @@ pub(crate) enum Verb {
     Setup(SetupArgs),
     /// Print a shell's completions for termctl
     Completions(CompletionsArgs),
-    /// Print termctl's man page, or write the pages of all verbs into a directory
+    /// Print termctl's man page, or write those of all verbs and termd's into a directory
     Man(ManArgs),
 }
 
 /// `termctl wait`.
 #[derive(Debug, Args)]
 pub(crate) struct WaitArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
+    /// Which terminals
+    #[arg(required = true)]
+    pub(crate) terminals: Vec<String>,
+    /// Wait for output that matches, from the first byte that is kept on, and print the line
+    #[arg(long = "for", value_name = "REGEX")]
+    pub(crate) pattern: Option<String>,
+    /// Wait for the first of them that exits, or matches
+    #[arg(long)]
+    pub(crate) any: bool,
     /// Give up after this long, and exit with 124
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
-}
-
-/// `termctl send`. What is given is typed in this order: text, control keys, keys, standard input,
-/// enter, end of file.
-// Each is one switch, with a name of its own.
-#[allow(clippy::struct_excessive_bools)]
-#[derive(Debug, Args)]
-pub(crate) struct SendArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
-    /// What to type, joined by spaces; line ends are Enter
-    pub(crate) text: Vec<String>,
-    /// Then a control key, such as c; may be given again
-    #[arg(long, value_name = "KEY")]
-    pub(crate) ctrl: Vec<ControlKey>,
-    /// Then a key by name, such as up, ctrl-a, alt-x, shift-f5, kp-enter; may be given again
-    #[arg(short = 'k', long, value_name = "NAME")]
-    pub(crate) key: Vec<String>,
-    /// Then all of standard input, byte for byte
-    #[arg(long)]
-    pub(crate) stdin: bool,
-    /// Then the enter key (CR)
-    #[arg(short = 'e', long)]
-    pub(crate) enter: bool,
-    /// Then end of file (ctrl-d)
-    #[arg(long)]
-    pub(crate) eof: bool,
-    /// Type a secret, read from standard input without showing it: one line; only where the
-    /// terminal waits for one
-    #[arg(long, conflicts_with_all = ["text", "ctrl", "key", "stdin", "eof"])]
-    pub(crate) secret: bool,
-    /// Type it although the terminal says that it will not arrive as meant: a secret where none is
-    /// awaited, a line that its tty would cut
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Type it also where the gate would ask first
-    #[arg(long)]
-    pub(crate) confirmed: bool,
 }
 
 /// `termctl kill`.
 #[derive(Debug, Args)]
 pub(crate) struct KillArgs {
     /// Which terminal
-    pub(crate) terminal: String,
-    /// Send this signal once [default: SIGTERM, and SIGKILL for what is left after a grace]
+    #[arg(required_unless_present = "list")]
+    pub(crate) terminal: Option<String>,
+    /// Send this signal once, also written -9 or -INT [default: SIGTERM, and SIGKILL for what is left
+    /// after a grace]
     #[arg(short = 's', long, value_name = "NAME")]
-    pub(crate) signal: Option<String>,
+    pub(crate) signal: Option<SignalName>,
+    /// Print the signals' names in the order of their numbers
+    #[arg(short = 'l', long, conflicts_with_all = ["terminal", "signal"])]
+    pub(crate) list: bool,
 }
 
 /// `termctl close`.
 #[derive(Debug, Args)]
 pub(crate) struct CloseArgs {
     /// Which terminals
-    #[arg(required = true)]
+    #[arg(required_unless_present = "exited")]
     pub(crate) terminals: Vec<String>,
-    /// Type end of file first, and give the command so many milliseconds to go by itself
+    /// All whose command has exited
+    #[arg(long, conflicts_with_all = ["terminals", "eof"])]
+    pub(crate) exited: bool,
+    /// Type end of file first, and give the command so long to go by itself; a bare number is
+    /// milliseconds
     #[arg(
         long,
-        value_name = "MS",
+        value_name = "DURATION",
+        value_parser = parse_ms,
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "2000"
     )]
     pub(crate) eof: Option<u64>,
+}
+
+impl CloseArgs {
+    /// `termctl prune`.
+    pub(crate) const fn of_exited() -> Self {
+        Self {
+            terminals: Vec::new(),
+            exited: true,
+            eof: None,
+        }
+    }
+}
+
+/// `termctl delete`.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    pub(crate) yes: bool,
+    /// Which terminal; it must be closed
+    pub(crate) terminal: String,
 }
 
 /// `termctl list`.
@@ -209,6 +262,9 @@ pub(crate) struct ListArgs {
     /// Only those whose command runs
     #[arg(long)]
     pub(crate) running: bool,
+    /// Only their ids, one a line
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
 }
 
 /// `termctl show`.
@@ -221,8 +277,8 @@ pub(crate) struct ShowArgs {
 /// `termctl attach`.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// Which terminal
-    pub(crate) terminal: String,
+    /// Which terminal [default: that of a person's which was used last]
+    pub(crate) terminal: Option<String>,
     /// Only watch: nothing typed is sent, and its size stays
     #[arg(short = 'r', long)]
     pub(crate) read_only: bool,
@@ -232,6 +288,15 @@ pub(crate) struct AttachArgs {
     /// The key that detaches
     #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
     pub(crate) detach_key: ControlKey,
+}
+
+/// `termctl rename`.
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// Its new label, unique among open terminals; '' takes its label away
+    pub(crate) label: String,
 }
 
 /// `termctl resize`.
@@ -338,6 +403,12 @@ pub(crate) struct HistoryArgs {
     /// Only commands that a signal or an exit code other than 0 ended
     #[arg(long)]
     pub(crate) failed: bool,
+    /// Only what was started at this time or later, such as yesterday, 14:03 or 1h (an hour ago)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<Moment>,
+    /// Only what was started before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<Moment>,
     /// At most this many commands
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: u32,
@@ -345,13 +416,11 @@ pub(crate) struct HistoryArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
+        Cli::definition().debug_assert();
     }
 
     #[test]

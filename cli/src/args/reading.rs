@@ -8,16 +8,72 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Command, FromArgMatches as _, Parser as _};
+use clap::{Args, Command, FromArgMatches as _};
 
+use super::suggestions::with_safe_suggestions;
 use super::{Cli, Common, Verb};
 
 impl Cli {
     /// What these words say, the program's name the first of them; or what is wrong with them.
-    pub(crate) fn read(words: Vec<OsString>) -> Result<Self, clap::Error> {
-        match alone(&words) {
-            Some(cli) => Ok(cli),
-            None => Self::try_parse_from(words),
+    pub(crate) fn read(mut words: Vec<OsString>) -> Result<Self, clap::Error> {
+        name_signals(&mut words);
+        name_help(&mut words);
+        if let Some(cli) = alone(&words) {
+            return Ok(cli);
+        }
+        let mut definition = Self::definition();
+        let matches = definition.try_get_matches_from_mut(&words);
+        matches
+            .and_then(|matches| Self::from_arg_matches(&matches))
+            .map_err(|error| with_safe_suggestions(error.format(&mut definition), &words))
+    }
+}
+
+/// Where the verb stands: no option before it takes a value.
+pub(super) fn verb_at(words: &[OsString]) -> Option<usize> {
+    let is_verb = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    Some(1 + words.get(1..)?.iter().position(is_verb)?)
+}
+
+/// Makes `help VERB` of git(1) `VERB --help`, and `version` `--version`.
+fn name_help(words: &mut Vec<OsString>) {
+    let Some(at) = verb_at(words) else {
+        return;
+    };
+    match words.get(at).and_then(|word| word.to_str()) {
+        Some("help") => {
+            words.remove(at);
+            words.push("--help".into());
+        }
+        Some("version") => words.splice(at.., ["--version".into()]).for_each(drop),
+        _ => {}
+    }
+}
+
+/// The verb, whether or not there is one of this name.
+pub(crate) fn verb(words: &[OsString]) -> Option<&str> {
+    words.get(verb_at(words)?)?.to_str()
+}
+
+/// Makes `kill -9` and `kill -INT` of kill(1) `kill --signal=9`. No option of ours is a number or has
+/// capitals.
+fn name_signals(words: &mut [OsString]) {
+    let Some(at) = verb_at(words).filter(|&at| words.get(at).is_some_and(|word| word == "kill"))
+    else {
+        return;
+    };
+    let options = words
+        .iter_mut()
+        .skip(at + 1)
+        .take_while(|word| *word != "--");
+    for word in options {
+        let signal = word.to_str().and_then(|word| word.strip_prefix('-'));
+        let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_name = |name: &str| name.starts_with(|first: char| first.is_ascii_uppercase());
+        if let Some(name) =
+            signal.filter(|name| !name.is_empty() && (is_number(name) || is_name(name)))
+        {
+            *word = format!("--signal={name}").into();
         }
     }
 }
@@ -55,6 +111,8 @@ fn read_as<A: Args>(
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
@@ -76,11 +134,15 @@ mod tests {
             "read --json term_x --since 5",
             "screen term_x --format json",
             "wait term_x --timeout 5s --no-start",
+            "wait a b --any",
+            "wait a --for ^x --timeout 1h30m",
             "send -e --ctrl c -k up term_x some text",
             "send term_x --secret --force",
             "kill -s INT term_x --json",
             "close a b c --eof",
+            "close --exited",
             "list -a --json",
+            "list -q --running",
             "show --no-start x",
         ];
         for line in lines {
@@ -89,6 +151,26 @@ mod tests {
             let alone = alone(&words).expect(line);
             assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
         }
+    }
+
+    #[test]
+    fn a_signal_may_be_written_as_for_kill_1() {
+        for (line, as_option) in [
+            ("kill -9 t", "kill -s 9 t"),
+            ("kill t -9", "kill -s 9 t"),
+            ("kill -INT t", "kill -s INT t"),
+            ("--json kill -SIGRTMIN+3 t", "--json kill -s SIGRTMIN+3 t"),
+            ("kill -- -9", "kill -- -9"),
+            ("run -- kill -9 1", "run -- kill -9 1"),
+            ("run kill -9 1", "run kill -9 1"),
+        ] {
+            let read = Cli::read(words(line)).expect(line);
+            let whole = Cli::try_parse_from(words(as_option)).expect(line);
+            assert_eq!(format!("{read:?}"), format!("{whole:?}"), "{line}");
+        }
+        assert!(Cli::read(words("kill -l")).is_ok());
+        assert!(Cli::read(words("kill")).is_err());
+        assert!(Cli::read(words("kill -l t")).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use termd_proto::duration;
 
-use crate::arg_types::Variable;
+use crate::arg_types::{ControlKey, Variable, idle_timeout};
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
@@ -14,6 +14,9 @@ pub(crate) struct StartArgs {
     /// A name for the terminal, unique among those that are open
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
+    /// Close the open terminal that has this label first
+    #[arg(long, requires = "label")]
+    pub(crate) replace: bool,
     /// Where to start it [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -26,13 +29,23 @@ pub(crate) struct StartArgs {
     /// Rows [default: this terminal's, else 24]
     #[arg(long)]
     pub(crate) rows: Option<u16>,
-    /// Give it no terminal but two pipes, so that standard output and error stay apart; nothing can
-    /// be typed into it
-    #[arg(long)]
-    pub(crate) pipes: bool,
     /// Run it also where the gate would ask first
     #[arg(long)]
     pub(crate) confirmed: bool,
+}
+
+/// What the command of `run` has for standard input, output and error.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct StdioArgs {
+    /// Give it a terminal in any case; standard input is passed on from a terminal, or with -i
+    #[arg(short = 't', long, overrides_with = "no_tty")]
+    pub(crate) tty: bool,
+    /// Give it pipes in any case, so that standard output and error stay apart
+    #[arg(short = 'T', long, alias = "pipes")]
+    pub(crate) no_tty: bool,
+    /// Pass standard input on, then its end, also where it would not be: with -t or --json
+    #[arg(short = 'i', long = "stdin", visible_alias = "interactive")]
+    pub(crate) stdin: bool,
 }
 
 /// `termctl run`.
@@ -44,35 +57,62 @@ pub(crate) struct RunArgs {
     /// End it after this long, and exit with 124
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
-    /// Leave the terminal open when termctl ends
+    /// Leave the terminal open when termctl ends, with what the command has left running
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Pass on exact bytes where standard output is no terminal (default: plain text)
+    /// Pass on exact bytes of a terminal's output where standard output is none (default: plain text)
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Type standard input into it, then end of file
-    #[arg(short = 'i', long, conflicts_with = "pipes")]
-    pub(crate) stdin: bool,
+    /// Terminal or pipes.
+    #[command(flatten)]
+    pub(crate) stdio: StdioArgs,
+    /// The key that leaves it running, where the command has this terminal
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
+    pub(crate) detach_key: ControlKey,
     /// The command and its arguments; one argument with shell syntax is run by your shell
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// A terminal that stays: common to `create` and `new`.
+#[derive(Debug, Args)]
+pub(crate) struct StayArgs {
+    /// How to start it.
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
+    /// Close it after so long (a bare number: seconds) without output, input or anybody attached
+    #[arg(long, value_name = "DURATION", value_parser = idle_timeout)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Lines of scrollback that its screen keeps, 0 to 100,000 [default: 10,000]
+    #[arg(long, value_name = "LINES",
+          value_parser = clap::value_parser!(u32).range(..=super::MAX_SCROLLBACK))]
+    pub(crate) scrollback: Option<u32>,
+    /// The command and its arguments [default: your shell]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
 /// `termctl create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// How to start it.
+    /// The terminal.
     #[command(flatten)]
-    pub(crate) start: StartArgs,
-    /// Close it after so long (a bare number: seconds) without output, input or anybody attached
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-    pub(crate) idle_timeout: Option<Duration>,
-    /// Lines of scrollback that its screen keeps, 0 to 100,000 [default: 10,000]
-    #[arg(long, value_name = "LINES")]
-    pub(crate) scrollback: Option<u32>,
-    /// The command and its arguments [default: your shell]
-    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub(crate) terminal: StayArgs,
+    /// Give it no terminal but two pipes, so that standard output and error stay apart; nothing can
+    /// be typed into it
+    #[arg(long)]
+    pub(crate) pipes: bool,
+}
+
+/// `termctl new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The terminal.
+    #[command(flatten)]
+    pub(crate) terminal: StayArgs,
+    /// The key that detaches
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
+    pub(crate) detach_key: ControlKey,
 }
 
 /// One of the two that a command on pipes writes to.
@@ -117,7 +157,7 @@ pub(crate) struct ReadArgs {
     /// Exact bytes, escape sequences and all
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Plain text on a terminal too, redraws applied: what a pipe gets
+    /// No colours on a terminal either: what a pipe gets
     #[arg(long, conflicts_with = "raw")]
     pub(crate) plain: bool,
 }

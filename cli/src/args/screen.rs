@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use termd_proto::duration;
 
-use crate::arg_types::RowRange;
+use crate::arg_types::{RowRange, parse_ms};
 
 /// How `termctl screen` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,7 +36,8 @@ pub(crate) struct ScreenArgs {
     #[arg(long, value_name = "SEQ")]
     pub(crate) since: Option<u64>,
     /// This many lines of scrollback before the screen
-    #[arg(long, value_name = "LINES", conflicts_with = "rows")]
+    #[arg(long, value_name = "LINES", conflicts_with = "rows",
+          value_parser = clap::value_parser!(u32).range(..=super::MAX_SCROLLBACK))]
     pub(crate) scrollback: Option<u32>,
     /// Only these rows; 0 is the screen's first, -1 the newest of the scrollback
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
@@ -47,8 +48,8 @@ pub(crate) struct ScreenArgs {
     /// Wait until the screen is a later one than that with this seq
     #[arg(long, value_name = "SEQ", conflicts_with = "wait_change")]
     pub(crate) wait_change_after: Option<u64>,
-    /// Then wait until nothing has changed for this many milliseconds
-    #[arg(long, value_name = "MS")]
+    /// Then wait until nothing has changed for this long; a bare number is milliseconds
+    #[arg(long, value_name = "DURATION", value_parser = parse_ms)]
     pub(crate) settle: Option<u64>,
     /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
@@ -73,7 +74,8 @@ pub(crate) struct ScreenshotArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// This many lines of scrollback above the screen
-    #[arg(long, value_name = "LINES", default_value_t = 0)]
+    #[arg(long, value_name = "LINES", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(..=super::MAX_SCROLLBACK))]
     pub(crate) scrollback: u32,
     /// Colours
     #[arg(long, value_enum, value_name = "THEME", default_value = "dark")]

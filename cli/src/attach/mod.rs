@@ -1,8 +1,9 @@
-//! The parts of attaching: the person's tty in raw mode, the detach key, and the filter for output that
+//! The parts of attaching: the person's tty in raw mode, the detach key, notices, and the filter for output that
 //! keeps what a program may do to the tty.
 
 mod control_function;
 pub(crate) mod detach;
+pub(crate) mod notice;
 pub(crate) mod tty;
 pub(crate) mod tty_filter;
 mod undo;

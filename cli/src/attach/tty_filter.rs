@@ -24,6 +24,19 @@ pub(crate) struct TtyFilter {
 }
 
 impl TtyFilter {
+    /// Takes the tty's alternate screen as the program's whole screen, until [`reset`](Self::reset):
+    /// the bytes that switch it on. From then on the program's own switching is dropped.
+    pub(crate) fn enter_alternate_screen(&mut self) -> Vec<u8> {
+        self.switched.undo.insert(Undo::AlternateScreen);
+        b"\x1b[?1049h".to_vec()
+    }
+
+    /// Whether the program has switched to its other screen since the last call, which the tty does not
+    /// show.
+    pub(crate) fn take_switched_screen(&mut self) -> bool {
+        std::mem::take(&mut self.switched.has_switched_screen)
+    }
+
     /// The part of the chunk that is for the tty. A sequence is returned when its end has come.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(chunk.len());
@@ -60,6 +73,8 @@ struct Switched {
     undo: BTreeSet<Undo>,
     /// The mode that switched the alternate screen on.
     alternate: Option<u16>,
+    /// The program has switched its screen, and the tty's alternate screen is all that it has.
+    has_switched_screen: bool,
     /// DECOM, which a restored cursor may bring back.
     origin: bool,
     /// The primary and the alternate screen's.
@@ -127,7 +142,12 @@ impl Switched {
                 out.extend(sequence);
             }
             ControlFunction::PrivateModes { params, last } => {
-                let passed = known(params, &PRIVATE_MODES);
+                let mut passed = known(params, &PRIVATE_MODES);
+                if self.undo.contains(&Undo::AlternateScreen) {
+                    let all = passed.len();
+                    passed.retain(|mode| !matches!(mode, 47 | 1047 | 1049));
+                    self.has_switched_screen |= passed.len() < all;
+                }
                 for mode in &passed {
                     self.switch(*mode, last == 'h');
                 }
@@ -160,8 +180,13 @@ impl Switched {
             }
             // RIS would reset what the person has set, too.
             ControlFunction::Reset => {
+                let is_on_alternate = self.undo.remove(&Undo::AlternateScreen);
                 out.extend(std::mem::take(self).undone());
                 out.extend(b"\x1b[H\x1b[2J");
+                if is_on_alternate {
+                    self.undo.insert(Undo::AlternateScreen);
+                    self.has_switched_screen = true;
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) const ANSI_MODES: [u16; 2] = [4, 20];
 /// A state of a tty that is switched back in one way. The order is that of switching back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Undo {
-    /// A mode of [`PRIVATE_MODES`]. The alternate screen and the origin are not here: [`TtyFilter`]
+    /// A mode of [`PRIVATE_MODES`]. A program's alternate screen and the origin are not here: [`TtyFilter`]
     /// knows whether they are on, since leaving them moves the cursor.
     ///
     /// [`TtyFilter`]: super::tty_filter::TtyFilter
@@ -44,6 +44,8 @@ pub(super) enum Undo {
     Colours(u16),
     /// The title before was pushed on the tty's stack (XTWINOPS 22).
     Title,
+    /// The tty's alternate screen is the program's whole screen. Last: everything else is of that screen.
+    AlternateScreen,
 }
 
 impl Undo {
@@ -62,6 +64,7 @@ impl Undo {
             Self::Protection,
             Self::Link,
             Self::Rendition,
+            Self::AlternateScreen,
         ];
         private
             .map(Self::PrivateMode)
@@ -89,12 +92,14 @@ impl Undo {
             Self::Link => b"\x1b]8;;\x1b\\",
             Self::Rendition => b"\x1b[0m",
             Self::Title => b"\x1b[23;0t",
+            // A tty without an alternate screen goes on below the picture.
+            Self::AlternateScreen => b"\x1b[999;1H\r\n\x1b[?1049l",
         };
         out.extend(bytes);
     }
 }
 
-/// Resets a tty of which nothing is known, after a panic.
+/// Resets an attached tty of which nothing else is known, after a panic.
 pub(crate) fn undo_all() -> Vec<u8> {
     // CAN ends an unfinished sequence.
     let mut out = vec![0x18];

@@ -1,16 +1,14 @@
-//! `termctl completions`: a shell's completions of termctl's arguments.
+//! `termctl completions`: the lines that make a shell complete termctl's arguments.
 
-use clap::CommandFactory as _;
-
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::CompletionsArgs;
+use crate::completion;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 
 pub(super) fn run(args: &CompletionsArgs) -> Result<ExitCode, CliError> {
-    let mut command = Cli::command();
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "termctl", &mut script);
+    let script = completion::script(&args.shell.to_string());
+    let script = script.map_err(|error| CliError::Io("cannot make completions", error))?;
     output::print(&script)?;
     Ok(ExitCode::OK)
 }

@@ -8,7 +8,7 @@ use termd_proto::Label;
 use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo};
 
 use super::Context;
-use crate::args::{CreateArgs, StartArgs};
+use crate::args::{CreateArgs, StartArgs, StayArgs};
 use crate::attach::tty::stdout_size;
 use crate::confirm::{Agreement, agreement, denied};
 use crate::error::CliError;
@@ -17,14 +17,9 @@ use crate::output;
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: CreateArgs) -> Result<ExitCode, CliError> {
-    let idle_timeout_ms = args.idle_timeout.map(|timeout| {
-        // The daemon checks the bounds.
-        u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
-    });
     let request = CreateTerminal {
-        idle_timeout_ms,
-        scrollback_lines: args.scrollback,
-        ..request(args.start, args.command)?
+        stdio: if args.pipes { Stdio::Pipes } else { Stdio::Pty },
+        ..staying(args.terminal)?
     };
     let link = context.open().await?;
     let info = create(&link, request).await?;
@@ -47,7 +42,7 @@ pub(super) async fn create(
     };
     match agreement(link, refused.refusal()).await {
         Agreement::No => Err(refused),
-        Agreement::Denied(id) => Err(denied(&id)),
+        Agreement::Denied(id) => Err(denied(id.as_ref())),
         Agreement::Approved => link.once(&request).await,
         Agreement::ByWord => {
             let confirmed = CreateTerminal {
@@ -57,6 +52,19 @@ pub(super) async fn create(
             link.once(&confirmed).await
         }
     }
+}
+
+/// The request of a terminal that stays.
+pub(super) fn staying(args: StayArgs) -> Result<CreateTerminal, CliError> {
+    let idle_timeout_ms = args.idle_timeout.map(|timeout| {
+        // The daemon checks the bounds.
+        u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+    });
+    Ok(CreateTerminal {
+        idle_timeout_ms,
+        scrollback_lines: args.scrollback,
+        ..request(args.start, args.command)?
+    })
 }
 
 /// The request of the arguments, with the client's own environment, directory and size as defaults.
@@ -93,13 +101,9 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         base_env: Some(base_env),
         cwd,
         label,
+        replace: start.replace,
         cols: start.cols.or(size.map(|size| size.cols)),
         rows: start.rows.or(size.map(|size| size.rows)),
-        stdio: if start.pipes {
-            Stdio::Pipes
-        } else {
-            Stdio::Pty
-        },
         confirmed: start.confirmed,
         ..CreateTerminal::default()
     })

@@ -1,33 +1,38 @@
 //! `termctl history`: the commands that were run in terminals, newest first.
 
+use jiff::Zoned;
 use termd_client::Link;
-use termd_client::timestamp::utc;
+use termd_client::escape::{command_line, shell_line};
 use termd_proto::TerminalRef;
-use termd_proto::command::{CommandFilter, CommandInfo, ListCommands};
+use termd_proto::command::{CommandFilter, CommandInfo, CommandSource, ListCommands};
 
 use super::Context;
 use crate::args::HistoryArgs;
+use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::table::{Table, age};
+use crate::table::{Cell, Table, age};
 
 /// Commands a page: the daemon's maximum.
 const PAGE: u32 = 1000;
 
 pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
+    let now = Zoned::now();
     let filter = CommandFilter {
         terminal: args.terminal.map(TerminalRef),
         query: args.search,
         failed: args.failed.then_some(true),
+        since_ms: args.since.map(|moment| moment.at_ms(&now)),
+        until_ms: args.until.map(|moment| moment.at_ms(&now)),
         ..CommandFilter::default()
     };
     let commands = list(&link, &filter, args.limit).await?;
     if context.json {
         output::print_json(&commands)?;
     } else {
-        output::print(render(&commands).as_bytes())?;
+        output::print(render(&commands, context.display).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }
@@ -60,31 +65,53 @@ async fn list(
     }
 }
 
-fn render(commands: &[CommandInfo]) -> String {
-    let mut table = Table::new(&[
-        "TERMINAL",
-        "N",
-        "TIME",
-        "TOOK",
-        "EXIT",
-        "DIRECTORY",
-        "COMMAND",
-    ]);
+/// Directory and command.
+const LONG: [usize; 2] = [5, 6];
+
+fn render(commands: &[CommandInfo], display: Display) -> String {
+    let mut table = Table::new(
+        &[
+            "TERMINAL",
+            "N",
+            "TIME",
+            "TOOK",
+            "EXIT",
+            "DIRECTORY",
+            "COMMAND",
+        ],
+        &LONG,
+    );
     for command in commands {
         let took = command
             .ended_at_ms
             .map(|ended| age(ended.saturating_sub(command.started_at_ms)));
         table.row([
-            command.terminal.as_str(),
-            &command.number.to_string(),
-            &utc(command.started_at_ms),
-            took.as_deref().unwrap_or("-"),
-            &exit(command),
-            command.cwd.as_deref().unwrap_or("-"),
-            &command.text,
+            Cell::text(command.terminal.as_str()),
+            Cell::text(&command.number.to_string()),
+            Cell::text(&display.time(command.started_at_ms)),
+            Cell::text(took.as_deref().unwrap_or("-")),
+            Cell::text(&exit(command)).in_tone(tone_of(command)),
+            Cell::text(command.cwd.as_deref().unwrap_or("-")),
+            Cell::line(&as_typed(command)),
         ]);
     }
-    table.render()
+    table.render(display)
+}
+
+/// The command as a shell takes it. The daemon quotes an argv for POSIX shells, with control characters
+/// as they are.
+fn as_typed(command: &CommandInfo) -> String {
+    let argv = match command.source {
+        CommandSource::Argv => shlex::split(&command.text),
+        CommandSource::Shell => None,
+    };
+    argv.map_or_else(|| shell_line(&command.text), |argv| command_line(&argv))
+}
+
+/// Failed, or nothing that is worth a colour.
+fn tone_of(command: &CommandInfo) -> Option<Tone> {
+    let has_failed = command.signal.is_some() || command.exit_code.is_some_and(|code| code != 0);
+    has_failed.then_some(Tone::Bad)
 }
 
 /// `-` while the command runs, `?` if its exit code is unknown.
@@ -99,7 +126,6 @@ fn exit(command: &CommandInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use termd_proto::command::CommandSource;
     use termd_proto::{Offset, TerminalId};
 
     use super::*;
@@ -121,22 +147,36 @@ mod tests {
     }
 
     #[test]
+    fn commands_are_shown_as_a_shell_takes_them() {
+        let text = "sh -c 'echo '\\''a\\b'\\''' 'tab\there'";
+        let mut started = command(0, text, None);
+        started.source = CommandSource::Argv;
+        let shown = "sh -c 'echo '\\''a\\b'\\''' $'tab\\there'";
+        assert_eq!(as_typed(&started), shown);
+        let typed = command(1, "printf '%s\\n' 'tab\\there'", None);
+        assert_eq!(as_typed(&typed), typed.text);
+    }
+
+    #[test]
     fn a_row_says_how_it_ended_and_controls_nothing() {
         let mut failed = command(2, "ma\u{1b}[2Jke\nall", Some(65_000));
         failed.exit_code = Some(2);
         failed.cwd = Some("/s\u{202e}".to_owned());
         let mut killed = command(0, "sh", Some(1_000));
         killed.signal = Some("SIGTERM".to_owned());
-        let shown = render(&[
-            command(3, "", None),
-            failed,
-            command(1, "a", Some(0)),
-            killed,
-        ]);
+        let shown = render(
+            &[
+                command(3, "", None),
+                failed,
+                command(1, "a", Some(0)),
+                killed,
+            ],
+            Display::PLAIN,
+        );
         let expected = "\
 TERMINAL           N  TIME                  TOOK   EXIT     DIRECTORY   COMMAND
 term_aaaaaaaaaaaa  3  1970-01-01T00:00:00Z  -      -        -
-term_aaaaaaaaaaaa  2  1970-01-01T00:00:00Z  1m05s  2        /s\\u{202e}  ma\\x1b[2Jke\\nall
+term_aaaaaaaaaaaa  2  1970-01-01T00:00:00Z  1m05s  2        /s\\u{202e}  $'ma\\x1b[2Jke\\nall'
 term_aaaaaaaaaaaa  1  1970-01-01T00:00:00Z  0s     ?        -           a
 term_aaaaaaaaaaaa  0  1970-01-01T00:00:00Z  1s     SIGTERM  -           sh
 ";

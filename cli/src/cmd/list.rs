@@ -1,15 +1,16 @@
 //! `termctl list`: the terminals.
 
-use termd_client::escape::command_line;
+use termd_client::Link;
 use termd_client::timestamp::now_ms;
-use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo};
+use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
 
 use super::Context;
 use crate::args::ListArgs;
+use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::table::{Table, age};
+use crate::table::{Cell, Table, age};
 
 /// Terminals a page: the daemon's maximum.
 const PAGE: u32 = 1000;
@@ -21,6 +22,25 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
         (false, false) => ListScope::Open,
     };
     let link = context.open().await?;
+    let terminals = list(&link, scope).await?;
+    if args.quiet {
+        let ids: Vec<&str> = terminals.iter().map(|each| each.id.as_str()).collect();
+        if context.json {
+            output::print_json(&ids)?;
+        } else {
+            let lines: String = ids.iter().flat_map(|id| [id, "\n"]).collect();
+            output::print(lines.as_bytes())?;
+        }
+    } else if context.json {
+        output::print_json(&terminals)?;
+    } else {
+        output::print(render(&terminals, now_ms(), context.display).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// All pages of the list.
+pub(super) async fn list(link: &Link, scope: ListScope) -> Result<Vec<TerminalInfo>, CliError> {
     let mut terminals: Vec<TerminalInfo> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -34,20 +54,21 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
         terminals.extend(page.terminals);
         cursor = page.next_cursor;
         if cursor.is_none() {
-            break;
+            return Ok(terminals);
         }
     }
-    if context.json {
-        output::print_json(&terminals)?;
-    } else {
-        output::print(render(&terminals, now_ms()).as_bytes())?;
-    }
-    Ok(ExitCode::OK)
 }
 
-fn render(terminals: &[TerminalInfo], now_ms: i64) -> String {
-    let mut table = Table::new(&["ID", "LABEL", "STATE", "EXIT", "AGE", "SIZE", "COMMAND"]);
+/// Label and command.
+const LONG: [usize; 2] = [1, 6];
+
+fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
+    let mut table = Table::new(
+        &["ID", "LABEL", "STATE", "EXIT", "AGE", "SIZE", "COMMAND"],
+        &LONG,
+    );
     for terminal in terminals {
+        let tone = tone_of(terminal);
         let exit = match &terminal.exit_status {
             Some(status) => match (&status.signal, status.exit_code) {
                 (Some(signal), _) => signal.clone(),
@@ -57,14 +78,26 @@ fn render(terminals: &[TerminalInfo], now_ms: i64) -> String {
             None => "-".to_owned(),
         };
         table.row([
-            terminal.id.as_str(),
-            terminal.label.as_ref().map_or("-", |label| label.as_str()),
-            terminal.state.as_str(),
-            &exit,
-            &age(now_ms.saturating_sub(terminal.created_at_ms)),
-            &format!("{}x{}", terminal.cols, terminal.rows),
-            &command_line(&terminal.argv),
+            Cell::text(terminal.id.as_str()),
+            Cell::text(terminal.label.as_ref().map_or("-", |label| label.as_str())),
+            Cell::text(terminal.state.as_str()).in_tone(Some(tone)),
+            Cell::text(&exit).in_tone((tone == Tone::Bad).then_some(tone)),
+            Cell::text(&age(now_ms.saturating_sub(terminal.created_at_ms))),
+            Cell::text(&format!("{}x{}", terminal.cols, terminal.rows)),
+            Cell::argv(&terminal.argv),
         ]);
     }
-    table.render()
+    table.render(display)
+}
+
+/// Running, failed, or over.
+fn tone_of(terminal: &TerminalInfo) -> Tone {
+    let exit = terminal.exit_status.as_ref();
+    if terminal.state == TerminalState::Running {
+        Tone::Good
+    } else if exit.is_some_and(|status| status.exit_code != Some(0)) {
+        Tone::Bad
+    } else {
+        Tone::Past
+    }
 }

@@ -1,22 +1,24 @@
-//! `termctl man`: its man pages.
+//! `termctl man`: its man pages, and the daemon's.
 
 use std::fs;
-
-use clap::CommandFactory as _;
 
 use crate::args::{Cli, ManArgs};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 
+/// termd(1). Its few options are not known here.
+const DAEMON_PAGE: &str = include_str!("../../../docs/termd.1");
+
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, CliError> {
     let cannot = |error| CliError::Io("cannot write man pages", error);
     if let Some(directory) = &args.directory {
         fs::create_dir_all(directory).map_err(cannot)?;
-        clap_mangen::generate_to(Cli::command(), directory).map_err(cannot)?;
+        clap_mangen::generate_to(Cli::definition(), directory).map_err(cannot)?;
+        fs::write(directory.join("termd.1"), DAEMON_PAGE).map_err(cannot)?;
     } else {
         let mut page = Vec::new();
-        let man = clap_mangen::Man::new(Cli::command());
+        let man = clap_mangen::Man::new(Cli::definition());
         man.render(&mut page).map_err(cannot)?;
         output::print(&page)?;
     }

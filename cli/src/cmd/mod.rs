@@ -7,13 +7,17 @@ mod audit;
 mod close;
 mod completions;
 mod create;
+mod delete;
+mod exec;
 mod history;
 mod kill;
 mod list;
 mod man;
 mod mcp;
+mod new;
 mod policy;
 mod read;
+mod rename;
 mod resize;
 mod run;
 mod screen;
@@ -24,11 +28,15 @@ mod show;
 mod status;
 mod wait;
 
+pub(crate) use exec::ExecError;
+
 use std::pin::Pin;
 
+use futures_util::TryFutureExt as _;
 use termd_client::{ClientError, Link, StartPolicy};
 
-use crate::args::{Cli, Verb};
+use crate::args::{Cli, CloseArgs, Verb};
+use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 
@@ -39,6 +47,7 @@ pub(crate) struct Context {
     pub(crate) json: bool,
     /// Whether the daemon is started where none is running.
     pub(crate) start: StartPolicy,
+    pub(crate) display: Display,
 }
 
 impl Context {
@@ -61,27 +70,33 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         } else {
             StartPolicy::Start
         },
+        display: Display::of(&cli.common),
     };
     match cli.verb {
-        Verb::Run(args) => Box::pin(run::run(context, args)),
+        Verb::Run(args) => Box::pin(run::run(context, args).map_err(CliError::passing_on)),
         Verb::Create(args) => Box::pin(create::run(context, args)),
+        Verb::New(args) => Box::pin(new::run(context, args)),
         Verb::Read(args) => Box::pin(read::run(context, args)),
         Verb::Screen(args) => Box::pin(screen::run(context, args)),
         Verb::Screenshot(args) => Box::pin(async move { screenshot::run(context, &args).await }),
-        Verb::Wait(args) => Box::pin(wait::run(context, args)),
+        Verb::Wait(args) => Box::pin(wait::run(context, args).map_err(CliError::passing_on)),
         Verb::Send(args) => Box::pin(send::run(context, args)),
+        Verb::Exec(args) => Box::pin(exec::run(context, args)),
         Verb::Kill(args) => Box::pin(kill::run(context, args)),
         Verb::Close(args) => Box::pin(close::run(context, args)),
+        Verb::Prune => Box::pin(close::run(context, CloseArgs::of_exited())),
+        Verb::Delete(args) => Box::pin(delete::run(context, args)),
         Verb::List(args) => Box::pin(list::run(context, args)),
         Verb::Show(args) => Box::pin(show::run(context, args)),
         Verb::Attach(args) => Box::pin(attach::run(context, args)),
+        Verb::Rename(args) => Box::pin(rename::run(context, args)),
         Verb::Resize(args) => Box::pin(resize::run(context, args)),
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),
         Verb::Acp(args) => Box::pin(acp::run(context, args)),
         Verb::AcpAgent(args) => Box::pin(acp::hold(args)),
         Verb::Status => Box::pin(status::run(context)),
         Verb::History(args) => Box::pin(history::run(context, args)),
-        Verb::Audit(args) => Box::pin(audit::run(context, args)),
+        Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
         Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),

@@ -14,10 +14,12 @@ use crate::args::ReadArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output::{self, Pump};
-use crate::rendering::Rendering;
 
 /// Bytes a page while following: as much as a pipe's reader takes at once.
 const FOLLOW_BYTES: u64 = 256 * 1024;
+
+/// The text may end within a coloured line.
+const STYLE_OFF: &[u8] = b"\x1b[m";
 
 pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
@@ -62,15 +64,16 @@ enum Shown {
     Exact,
     /// Plain text by the daemon, with escape sequences and redraws applied.
     Plain,
-    /// For a person's tty: the output without bytes that control the tty.
-    Filtered,
+    /// For a person's tty: plain text with its colours, and nothing else that acts on the tty.
+    Styled,
 }
 
 impl Shown {
     fn form(self) -> Form {
         match self {
-            Self::Exact | Self::Filtered => Form::Exact,
+            Self::Exact => Form::Exact,
             Self::Plain => Form::Plain,
+            Self::Styled => Form::Styled,
         }
     }
 }
@@ -81,7 +84,7 @@ fn shown(args: &ReadArgs, as_json: bool) -> Shown {
     } else if as_json || args.plain || !io::stdout().is_terminal() {
         Shown::Plain
     } else {
-        Shown::Filtered
+        Shown::Styled
     }
 }
 
@@ -117,13 +120,12 @@ async fn copy(
     pages: &mut Pages,
     shown: Shown,
 ) -> Result<(), CliError> {
-    let mut rendering = match shown {
-        Shown::Exact | Shown::Plain => Rendering::Raw,
-        Shown::Filtered => Rendering::plain(),
-    };
     let mut pump = Pump::start()?;
     while let Some(page) = pages.next(reader).await? {
-        pump.write(rendering.feed(page.bytes)).await?;
+        pump.write(page.bytes).await?;
+    }
+    if shown == Shown::Styled {
+        pump.write(STYLE_OFF.to_vec()).await?;
     }
     pump.finish().await
 }
@@ -167,7 +169,7 @@ async fn whole_json(
 fn object(page: &Page, start: Offset, bytes: &[u8], gaps: &[Gap], shown: Shown) -> Value {
     let (member, value) = match shown.form() {
         Form::Exact => ("data", STANDARD.encode(bytes)),
-        Form::Plain => ("text", String::from_utf8_lossy(bytes).into_owned()),
+        Form::Plain | Form::Styled => ("text", String::from_utf8_lossy(bytes).into_owned()),
     };
     let mut object = json!({
         "start": start,

@@ -39,7 +39,12 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     let result = waited(&link, &mut request, args.timeout.unwrap_or(TIMEOUT)).await?;
     match &result.rendering {
         Some(rendering) if !context.json => {
-            output::print(rendering.as_bytes())?;
+            let is_text = matches!(format, ScreenFormat::Text | ScreenFormat::TextJoined);
+            if is_text && args.rows.is_none() {
+                output::print(without_empty_end(rendering).as_bytes())?;
+            } else {
+                output::print(rendering.as_bytes())?;
+            }
             if format == ScreenFormat::Ansi && io::stdout().is_terminal() {
                 output::print(leave(&result.screen, request.rows()).as_bytes())?;
             }
@@ -52,6 +57,13 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     } else {
         ExitCode::OK
     })
+}
+
+/// The text without the empty lines at its end.
+fn without_empty_end(text: &str) -> &str {
+    let kept = text.trim_end_matches('\n').len();
+    let newline = usize::from(kept > 0 && kept < text.len());
+    text.get(..kept + newline).unwrap_or(text)
 }
 
 /// The requested format; by default ANSI on a tty, else text.
@@ -133,6 +145,19 @@ mod tests {
                 ..
             }) => args,
             other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn empty_rows_below_the_text_are_left_out() {
+        for (text, want) in [
+            ("a\n\nb\n\n\n", "a\n\nb\n"),
+            ("a\n", "a\n"),
+            ("a", "a"),
+            ("\n\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(without_empty_end(text), want, "{text:?}");
         }
     }
 

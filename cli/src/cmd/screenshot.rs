@@ -41,8 +41,10 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     };
     let screen = link.repeat(&request).await?.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
-    fs::write(&args.output, &picture.bytes)
-        .map_err(|error| CliError::Io("cannot write the picture", error))?;
+    fs::write(&args.output, &picture.bytes).map_err(|source| CliError::Unwritable {
+        path: args.output.clone(),
+        source,
+    })?;
     if context.json {
         output::print_json(&json!({
             "file": args.output,

@@ -1,7 +1,6 @@
 //! `termctl show`: everything that the daemon knows of one terminal.
 
 use termd_client::escape::{command_line, escaped};
-use termd_client::timestamp::utc;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::daemon::GetDaemonStats;
@@ -12,6 +11,7 @@ use termd_proto::terminal::{
 use super::Context;
 use super::status::orphans;
 use crate::args::ShowArgs;
+use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -23,7 +23,7 @@ pub(super) async fn run(context: Context, args: ShowArgs) -> Result<ExitCode, Cl
     if context.json {
         output::print_json(&info)?;
     } else {
-        output::print(render(&info).as_bytes())?;
+        output::print(render(&info, context.display).as_bytes())?;
         let stats = link.repeat(&GetDaemonStats {}).await?;
         if let Some(orphans) = orphans(&stats) {
             output::print(facts_as_lines(&[("orphans", orphans)]).as_bytes())?;
@@ -38,7 +38,7 @@ pub(super) async fn show(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, 
 }
 
 /// One fact a line.
-fn render(info: &TerminalInfo) -> String {
+fn render(info: &TerminalInfo, display: Display) -> String {
     let or_dash = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), escaped);
     let exit = info
         .exit_status
@@ -78,13 +78,16 @@ fn render(info: &TerminalInfo) -> String {
         ("pid", info.pid.to_string()),
         ("size", format!("{}x{}", info.cols, info.rows)),
         ("owner", who),
-        ("created", utc(info.created_at_ms)),
-        ("last activity", utc(info.last_activity_ms)),
+        ("created", display.time(info.created_at_ms)),
+        ("last activity", display.time(info.last_activity_ms)),
         (
             "idle timeout",
             or_dash(info.idle_timeout_ms.map(seconds).as_deref()),
         ),
-        ("exited", or_dash(info.exited_at_ms.map(utc).as_deref())),
+        (
+            "exited",
+            or_dash(info.exited_at_ms.map(|at| display.time(at)).as_deref()),
+        ),
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     let mut lines = facts_as_lines(&facts);

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use termd_client::escape::escaped;
-use termd_client::timestamp::utc;
 use termd_client::{Link, StartPolicy};
-use termd_proto::daemon::{DaemonStats, GetDaemonInfo, GetDaemonStats, Orphan};
+use termd_proto::daemon::{
+    DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
+};
 
 use super::Context;
 use crate::error::CliError;
@@ -20,6 +21,9 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         output::print_json(&json!({ "daemon": info, "stats": stats }))?;
         return Ok(ExitCode::OK);
     }
+    if let Some(shortage) = info.disk {
+        output::print(facts_as_lines(&[("disk", disk(&shortage))]).as_bytes())?;
+    }
     let facts = [
         ("version", escaped(&info.version)),
         (
@@ -28,9 +32,10 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
                 "keeper {}, server {} since {}",
                 info.keeper_pid,
                 info.server_pid,
-                utc(info.server_started_at_ms)
+                context.display.time(info.server_started_at_ms)
             ),
         ),
+        ("run by", run_by(&info)),
         ("socket", escaped(&info.socket)),
         (
             "database",
@@ -72,7 +77,52 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
             output::print(said.as_bytes())?;
         }
     }
+    if let Some(fault) = &info.reload_fault {
+        let said = format!(
+            "the last reload changed nothing, for the new termd cannot serve: {}\n",
+            escaped(fault)
+        );
+        output::print(said.as_bytes())?;
+    }
     Ok(ExitCode::OK)
+}
+
+/// Who has started the daemon, and how it is reloaded and stopped.
+fn run_by(info: &DaemonInfo) -> String {
+    let keeper = info.keeper_pid;
+    match &info.unit {
+        Some(unit) => {
+            let unit = escaped(unit);
+            format!(
+                "systemd ({unit}): `systemctl --user reload {unit}` reloads, `systemctl --user stop \
+                 {unit}` ends all terminals and stops"
+            )
+        }
+        None => format!(
+            "itself, without systemd: `kill -HUP {keeper}` reloads, `kill {keeper}` ends all \
+             terminals and stops"
+        ),
+    }
+}
+
+/// What the disk lacks, and what is refused for it.
+fn disk(shortage: &DiskShortage) -> String {
+    let free = bytes(shortage.free);
+    let floor = shortage
+        .floor
+        .map(|floor| format!(", floor {}", bytes(floor)));
+    let floor = floor.unwrap_or_default();
+    match shortage.kind {
+        DiskShortageKind::BelowFloor => format!(
+            "below its floor ({free} free{floor}): nothing new is run, and output is kept in part"
+        ),
+        DiskShortageKind::OutputWaits => format!(
+            "full ({free} free{floor}): nothing new is run, and programs that print much wait"
+        ),
+        DiskShortageKind::Full => format!(
+            "full ({free} free{floor}): nothing is run or typed; reading, ending and Ctrl-C work"
+        ),
+    }
 }
 
 /// How many of the orphans are named.
@@ -101,6 +151,31 @@ pub(super) fn orphans(stats: &DaemonStats) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shortage_is_said_in_units_with_what_is_refused() {
+        for (kind, floor, text) in [
+            (
+                DiskShortageKind::BelowFloor,
+                Some(64 << 20),
+                "below its floor (41.2 MiB free, floor 64.0 MiB): nothing new is run",
+            ),
+            (
+                DiskShortageKind::OutputWaits,
+                None,
+                "full (41.2 MiB free): nothing new is run",
+            ),
+            (
+                DiskShortageKind::Full,
+                None,
+                "full (41.2 MiB free): nothing is run or typed",
+            ),
+        ] {
+            let free = 43_278_336;
+            let said = disk(&DiskShortage { kind, free, floor });
+            assert!(said.starts_with(text), "{said}");
+        }
+    }
 
     #[test]
     fn orphans_are_named_and_counted() {

@@ -99,6 +99,19 @@ pub(super) fn remove(text: &str, container: &str, server: &Server) -> Result<Edi
     if let Some(entry) = entry {
         entry.remove();
     }
+    // A comment keeps the object that it stands in.
+    let is_bare = |servers: &CstObject| {
+        let text = servers.to_string();
+        text.trim_matches(['{', '}']).trim().is_empty()
+    };
+    let root = tree.object_value();
+    let servers = root.as_ref().and_then(|root| root.object_value(container));
+    if servers.as_ref().is_some_and(is_bare) {
+        if let Some(servers) = root.and_then(|root| root.get(container)) {
+            servers.remove();
+        }
+        wanted.remove(container);
+    }
     finish(mark, body, &tree, Change::Removed, wanted)
 }
 

@@ -181,6 +181,11 @@ fn removing_undoes_adding() {
             "# a\nmodel = \"o\"\n\n[mcp_servers.b]\ncommand = 'b' # b\n",
         ),
         (Format::CodexToml, "model = \"o\""),
+        (
+            Format::ZedContextServers,
+            "{\n  // a\n  \"theme\": \"b\"\n}\n",
+        ),
+        (Format::McpServers, "{\n  \"a\": 1\n}\n"),
     ];
     for (format, before) in table {
         let with = added(format, before).text;

@@ -1,7 +1,8 @@
 //! Why the keeper could not start.
 
+use std::ffi::OsStr;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -79,7 +80,7 @@ pub enum PathProblem {
         expected: u32,
     },
     /// Group or others can use the directory.
-    #[error("others have access to it (mode {mode:04o}); look at what is in it, then chmod 700 {}", .path.display())]
+    #[error("others have access to it (mode {mode:04o}); {}", remedy(.path))]
     Accessible {
         /// Its permission bits.
         mode: u32,
@@ -99,11 +100,42 @@ pub enum PathProblem {
     OthersSocket,
 }
 
+/// What to do about an open directory. Only one that termd makes may be closed: `/tmp` and a home are
+/// for others too.
+fn remedy(path: &Path) -> String {
+    if path.file_name() == Some(OsStr::new("termd")) {
+        format!("look at what is in it, then chmod 700 {}", path.display())
+    } else {
+        "set TERMD_SOCKET or XDG_RUNTIME_DIR to a place that is yours alone".to_owned()
+    }
+}
+
 impl KeeperStartError {
     pub(crate) fn system(doing: &'static str, source: impl Into<io::Error>) -> Self {
         Self::System {
             doing,
             source: source.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_directory_of_termds_is_to_be_closed() {
+        for (path, is_ours) in [
+            ("/run/user/1000/termd", true),
+            ("/tmp", false),
+            ("/home/me", false),
+            ("/", false),
+        ] {
+            let path = PathBuf::from(path);
+            let problem = PathProblem::Accessible { mode: 0o1777, path };
+            let said = problem.to_string();
+            assert_eq!(said.contains("chmod"), is_ours, "{said}");
+            assert_eq!(said.contains("TERMD_SOCKET"), !is_ours, "{said}");
         }
     }
 }

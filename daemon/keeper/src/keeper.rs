@@ -5,6 +5,7 @@
 //! in whatever order the kernel reports the two.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ use crate::protocol::message::{
     KeeperEvent, MAX_AUDIT_HEAD_BYTES, Refusal, ToKeeper, ToServer, WaitStatus,
 };
 use crate::reap;
-use crate::server::{AfterExit, ServerCommand, Supervisor};
+use crate::server::{AfterExit, ServerCommand, Supervisor, Verdict};
 use crate::sys;
 use crate::terminals::Terminals;
 
@@ -77,14 +78,13 @@ impl Keeper {
         let signals =
             take_signals().map_err(|errno| KeeperStartError::system("take over signals", errno))?;
         let socket_path = &options.socket_path;
-        listener::prepare_directory(socket_path)?;
         listener::private_directory(&options.state_dir)?;
+        // First, so that a second daemon leaves no directory for its socket behind.
+        let database_lock = Lock::take(&options.state_dir.join("termd.lock"), socket_path)?;
+        listener::prepare_directory(socket_path)?;
         let mut lock_path = socket_path.clone().into_os_string();
         lock_path.push(".lock");
-        let locks = [
-            Lock::take(lock_path.as_ref(), socket_path)?,
-            Lock::take(&options.state_dir.join("termd.lock"), socket_path)?,
-        ];
+        let locks = [Lock::take(lock_path.as_ref(), socket_path)?, database_lock];
         let listener = match Listener::from_systemd(&environment)? {
             Some(listener) => listener,
             None => Listener::bind(socket_path)?,
@@ -161,6 +161,7 @@ impl Keeper {
     fn progress(&mut self, now: Instant) {
         let listener = self.listener.as_fd();
         self.server.progress(listener, &mut self.poller, now);
+        self.progress_trial(now);
         self.notifier.feed_watchdog(self.server.is_well(now), now);
         (self.terminals).progress(&mut self.poller, &mut self.server, now);
         self.progress_shutdown(now);
@@ -191,6 +192,8 @@ impl Keeper {
                     self.handle_requests();
                 }
             }
+            // Every turn looks at the trial.
+            Source::Trial => {}
             Source::Start(id) => {
                 (self.terminals).progress_start(&id, &mut self.poller, &mut self.server);
             }
@@ -205,13 +208,34 @@ impl Keeper {
             match Signal::try_from(info.ssi_signo.cast_signed()) {
                 Ok(Signal::SIGHUP) if self.stage == Stage::Serving => {
                     self.notifier.reloading();
-                    self.server.hand_over(Instant::now());
+                    let verdict = self.server.reload(&mut self.poller, Instant::now());
+                    self.tell_verdict(verdict.as_ref());
                 }
                 Ok(Signal::SIGTERM | Signal::SIGINT) => self.stop(Instant::now()),
                 // SIGCHLD: every turn reaps.
                 _ => {}
             }
         }
+    }
+
+    fn progress_trial(&mut self, now: Instant) {
+        let verdict = self.server.progress_trial(&mut self.poller, now);
+        self.tell_verdict(verdict.as_ref());
+    }
+
+    /// Tells systemd that a reload has failed. One that goes on ends with the next server's readiness.
+    fn tell_verdict(&self, verdict: Option<&Verdict>) {
+        if matches!(verdict, Some(Verdict::Failed(_))) {
+            self.tell_serving();
+        }
+    }
+
+    fn tell_serving(&self) {
+        let status = match self.server.reload_fault() {
+            None => "Serving".to_owned(),
+            Some(reason) => format!("Serving. Not reloaded: {reason}"),
+        };
+        self.notifier.send(&format!("READY=1\nSTATUS={status}"));
     }
 
     fn handle_requests(&mut self) {
@@ -246,7 +270,7 @@ impl Keeper {
             Ok(Some(ToKeeper::Ready)) => {
                 self.server.ready();
                 if self.stage == Stage::Serving {
-                    self.notifier.send("READY=1\nSTATUS=Serving");
+                    self.tell_serving();
                 }
                 self.reporter.ready();
                 Some(ToServer::Done)
@@ -285,6 +309,10 @@ impl Keeper {
             if self.server.pid() == Some(ended.pid) {
                 reap::reap(ended.pid);
                 self.server_exited(ended.status, now);
+            } else if self.server.trial_pid() == Some(ended.pid) {
+                let verdict = (self.server).trial_exited(ended.status, &mut self.poller, now);
+                reap::reap(ended.pid);
+                self.tell_verdict(verdict.as_ref());
             } else {
                 let (poller, server) = (&mut self.poller, &mut self.server);
                 self.terminals.reap_child(ended, poller, server, now);
@@ -306,8 +334,10 @@ impl Keeper {
             _ if is_finished => self.exit = Some(0),
             AfterExit::HandOver => {}
             AfterExit::Restart => {
-                let status = "STATUS=The server ended unexpectedly; starting the next";
-                self.notifier.send(status);
+                let said = format!("The server {status}; starting the next");
+                // What it wrote to its standard error stands before this in the log.
+                let _ = writeln!(io::stderr(), "termd: {said}");
+                self.notifier.send(&format!("STATUS={said}"));
             }
         }
     }
@@ -320,6 +350,7 @@ impl Keeper {
             return;
         }
         self.stage = Stage::EndingTerminals;
+        self.server.cancel_reload();
         self.notifier.send("STOPPING=1\nSTATUS=Ending terminals");
         self.server.notify(KeeperEvent::Stopping);
         self.terminals.end_all(self.kill_grace, now);

@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 pub use self::error::{KeeperStartError, PathProblem};
 use self::keeper::Keeper;
 pub use self::launch::run_launcher_if_requested;
+pub use self::listener::activation_socket;
 pub use self::options::{Detach, KeeperOptions};
 pub use self::server::{InheritedFds, inherited_fds};
 

@@ -112,6 +112,19 @@ impl AsFd for Listener {
     }
 }
 
+/// Another descriptor of the socket that systemd passed, if it did; `sd_listen_fds(3)`. Call it before
+/// a keeper takes the socket over.
+pub fn activation_socket() -> Option<OwnedFd> {
+    let value = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    let is_passed =
+        value("LISTEN_PID") == Some(std::process::id()) && value("LISTEN_FDS") == Some(1);
+    if !is_passed {
+        return None;
+    }
+    let passed = sys::borrow_fd(sys::FIRST_PASSED_FD);
+    passed.try_clone_to_owned().ok()
+}
+
 /// Whether somebody listens at this socket. A full queue (EAGAIN; unix(7)) has somebody behind it.
 pub(crate) fn accepts(path: &Path) -> bool {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -24,6 +24,8 @@ pub(crate) enum Source {
     Signals,
     /// The control socket of the present server.
     Server,
+    /// The control socket or the standard error of a program that is tried.
+    Trial,
     /// The error pipe of a start.
     Start(TerminalId),
     /// The pidfd of a process in a tree that is being ended.

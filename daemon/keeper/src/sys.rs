@@ -195,9 +195,9 @@ pub(crate) fn lift_fd(fd: BorrowedFd<'_>, least: RawFd) -> Result<RawFd, Errno> 
     }
 }
 
-/// A descriptor that a forked child has open until its exec or its end.
+/// A descriptor that a forked child has open until its exec or its end, or that nobody has adopted yet.
 pub(crate) fn borrow_fd(number: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: by this function's contract nothing closes it while the child runs our code.
+    // SAFETY: by this function's contract nothing closes it while it is borrowed.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 

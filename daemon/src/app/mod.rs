@@ -3,6 +3,7 @@ mod policy_changes;
 mod redaction_key;
 mod services;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,14 +22,14 @@ use crate::journal::AnchorKeeper;
 use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
-    FileHandler, InteractHandler, PolicyHandler, ScreenHandler, ServeOptions, SessionHandler,
-    SocketStats, serve,
+    AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults,
+    FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, ServeOptions,
+    SessionHandler, SocketStats, serve,
 };
-use crate::service::{Descent, Registry, TerminalTasks};
+use crate::service::{Descent, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
 use crate::store::{
-    AuditAction, AuditEntry, AuditHead, AuditOutcome, Store, StoreError, own_actor,
+    AuditAction, AuditEntry, AuditHead, AuditOutcome, Stall, Store, StoreError, own_actor,
 };
 use crate::terminal::TerminalError;
 use termd_keeper::InheritedFds;
@@ -42,6 +43,8 @@ const RETENTION_PERIOD: Duration = Duration::from_hours(1);
 const FIRST_RETENTION: Duration = Duration::from_mins(1);
 /// How long a stopping server waits for output to reach the database.
 const FINISH_DEADLINE: Duration = Duration::from_secs(8);
+/// The same where the disk is full.
+const FULL_FINISH_DEADLINE: Duration = Duration::from_secs(1);
 
 /// Why a server could not start or go on.
 #[derive(Debug, Error)]
@@ -104,10 +107,6 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     let InForce { file, fault, .. } = in_force;
     let config = file.config;
     let approved = approved_in_force(&paths, &config_hash, &store, reason).await;
-    let faults = ConfigFaults {
-        config: fault,
-        approved: approved.fault,
-    };
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
     record_start(&store, shell.as_ref(), has_earlier_head).await;
@@ -126,18 +125,17 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     startup.run(inventory).await?;
 
     let stats = Arc::<SocketStats>::default();
+    let reload_fault = ReloadFault::default();
+    let faults = Faults {
+        config: fault,
+        approved: approved.fault,
+        reload: reload_fault.clone(),
+    };
     let api = api(&services, &stats, &paths, faults, &keeper);
     let listener = std::os::unix::net::UnixListener::from(inherited.listener);
     let listener = UnixListener::from_std(listener)?;
     let shutdown = CancellationToken::new();
-    let registry = Arc::clone(&services.base.registry);
-    let serve_options = ServeOptions {
-        stats,
-        events: Some(services.base.events.clone()),
-        descent: Some(Arc::new(Descent::new(registry, &paths.state_dir))),
-        heap: services.base.heap.clone(),
-        ..ServeOptions::default()
-    };
+    let serve_options = serve_options(&services, stats, &paths);
     let serving = tokio::spawn(serve(
         listener,
         Arc::new(api),
@@ -161,8 +159,10 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
             std::future::pending().await
         }
     };
+    let stopping = &services.base.stopping;
+    let listening = listen_to_keeper(events, &services.tasks, stopping, &reload_fault);
     let ending = tokio::select! {
-        ending = listen_to_keeper(events, &services.tasks, &services.base.stopping) => ending,
+        ending = listening => ending,
         never = anchoring => match never {},
     };
     services.base.stopping.cancel();
@@ -175,13 +175,24 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     }
     let terminals = services.base.registry.all();
     services.input_recorder.flush(&terminals).await;
-    let closed = store.close().await;
+    let closed = close(store, ending).await;
     if tells_journal {
         anchors.last();
     }
     closed?;
     tracing::info!(?ending, "this server is done");
     Ok(())
+}
+
+fn serve_options(services: &Services, stats: Arc<SocketStats>, paths: &Paths) -> ServeOptions {
+    let registry = Arc::clone(&services.base.registry);
+    ServeOptions {
+        stats,
+        events: Some(services.base.events.clone()),
+        descent: Some(Arc::new(Descent::new(registry, &paths.state_dir))),
+        heap: services.base.heap.clone(),
+        ..ServeOptions::default()
+    }
 }
 
 /// Records a change of the configuration, and keeps the text for the next server.
@@ -204,11 +215,28 @@ async fn bring_into_force(
 /// their sandboxes.
 async fn finish(services: &Services) {
     services.disk.give_up_unstored();
-    let stored = tokio::time::timeout(FINISH_DEADLINE, services.all_stored()).await;
+    let deadline = match services.base.store.stall() {
+        Some(Stall::FullForOutput | Stall::Full) => FULL_FINISH_DEADLINE,
+        Some(Stall::Failing) | None => FINISH_DEADLINE,
+    };
+    let stored = tokio::time::timeout(deadline, services.all_stored()).await;
     if stored.is_err() {
         tracing::error!("stopped before all output was in the database");
     }
     services.sandboxes.remove_all().await;
+}
+
+/// Closes the database. What waits for a full disk is given up at the daemon's end: another server would
+/// find the disk as full.
+async fn close(store: Store, ending: Ending) -> Result<(), StoreError> {
+    let is_full = matches!(store.stall(), Some(Stall::FullForOutput | Stall::Full));
+    match store.close().await {
+        Err(error) if is_full && ending == Ending::Finish => {
+            tracing::error!(%error, "what waited for the disk is not in the database");
+            Ok(())
+        }
+        closed => closed,
+    }
 }
 
 /// Where approved.toml is, and what goes with it.
@@ -229,7 +257,7 @@ fn approved_place(
 fn daemon(paths: &Paths) -> Daemon {
     let keeper = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
     let server = rustix::process::getpid().as_raw_pid();
-    let program = std::env::current_exe().ok();
+    let program = std::env::current_exe().ok().map(as_installed);
     let config_dir = paths.config_file.parent();
     let client = program
         .as_deref()
@@ -246,6 +274,17 @@ fn daemon(paths: &Paths) -> Daemon {
         paths: own
             .map(|path| path.to_string_lossy().into_owned())
             .collect(),
+    }
+}
+
+/// The path of a program that another one has taken the place of (`proc_pid_exe(5)`).
+fn as_installed(program: PathBuf) -> PathBuf {
+    match program
+        .to_str()
+        .and_then(|path| path.strip_suffix(" (deleted)"))
+    {
+        Some(path) => path.into(),
+        None => program,
     }
 }
 
@@ -322,6 +361,7 @@ async fn listen_to_keeper(
     mut events: mpsc::Receiver<KeeperEvent>,
     tasks: &TerminalTasks,
     stopping: &CancellationToken,
+    reload_fault: &ReloadFault,
 ) -> Ending {
     while let Some(event) = events.recv().await {
         match event {
@@ -329,6 +369,11 @@ async fn listen_to_keeper(
             KeeperEvent::BuilderFailed { id, stderr } => {
                 let said = String::from_utf8_lossy(&stderr);
                 tracing::warn!(terminal = %id, said = said.trim(), "bubblewrap built no sandbox");
+            }
+            KeeperEvent::ReloadFailed { reason } => {
+                // The journal shows the message alone.
+                tracing::error!("not reloaded, this server goes on: {reason}");
+                reload_fault.set(reason);
             }
             KeeperEvent::HandOver => return Ending::HandOver,
             KeeperEvent::Stopping => {
@@ -345,7 +390,7 @@ fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
     paths: &Paths,
-    faults: ConfigFaults,
+    faults: Faults,
     keeper: &KeeperClient,
 ) -> Api {
     let Services {
@@ -374,6 +419,17 @@ fn api(
         gate: Arc::clone(&gate.gate),
         input: Arc::clone(input),
         screens: screens.clone(),
+        eraser: TranscriptEraser {
+            registry: Arc::clone(&base.registry),
+            audit: base.audit.clone(),
+            store: store.clone(),
+        },
+        renamer: Renamer {
+            registry: Arc::clone(&base.registry),
+            audit: base.audit.clone(),
+            keeper: keeper.clone(),
+            store: store.clone(),
+        },
         events: base.events.clone(),
     };
     let screen = ScreenHandler {
@@ -404,7 +460,7 @@ fn api(
     };
     let daemon = DaemonHandler::new(
         catalog.clone(),
-        store.clone(),
+        Arc::clone(&services.disk),
         keeper.clone(),
         Arc::clone(stats),
         paths,

@@ -52,12 +52,13 @@ pub(super) struct ServicesOptions<'a> {
 pub(super) struct Base {
     pub(super) store: Store,
     keeper: KeeperClient,
-    audit: AuditLog,
+    pub(super) audit: AuditLog,
     pub(super) registry: Arc<Registry>,
     pub(super) events: broadcast::Sender<TerminalEvent>,
     /// Cancelled when the daemon stops or is replaced: no terminal is created from then on.
     pub(super) stopping: CancellationToken,
     pub(super) heap: HeapTrim,
+    flood_turns: FloodTurns,
 }
 
 impl Base {
@@ -65,14 +66,16 @@ impl Base {
         let events = broadcast::Sender::new(EVENT_QUEUE);
         let stopping = CancellationToken::new();
         let registry = Registry::new(max_running, events.clone(), stopping.clone());
+        let flood_turns = FloodTurns::default();
         Self {
-            audit: AuditLog::new(store.clone()),
+            audit: AuditLog::new(store.clone(), flood_turns.clone()),
             registry: Arc::new(registry),
             store,
             keeper,
             events,
             stopping,
             heap: HeapTrim::start(),
+            flood_turns,
         }
     }
 }
@@ -230,7 +233,7 @@ impl Services {
             keeper: base.keeper.clone(),
             events: base.events.clone(),
             backlog: Backlog::default(),
-            flood_turns: FloodTurns::default(),
+            flood_turns: base.flood_turns.clone(),
             input_log: input_log(config),
             idle_listed,
             stopping: base.stopping.clone(),
@@ -279,7 +282,7 @@ impl Services {
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
         let services = Self {
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
-            attachments: Attachments::new(base.audit.clone()),
+            attachments: Attachments::new(base.audit.clone(), screens.clone()),
             base,
             gate,
             ending,

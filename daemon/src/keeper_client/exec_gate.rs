@@ -33,7 +33,7 @@ impl KeeperClient {
     ) -> Result<ProcessId, KeeperError> {
         self.can_pause()?;
         let id = request.id.clone();
-        self.can_start(request.stdio)?;
+        self.can_start(request.stdio, request.stdin)?;
         self.can_confine(&request.confinement)?;
         let paused = SpawnRequest {
             pause: Some(pause),

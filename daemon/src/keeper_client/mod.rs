@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 
 use termd_proto::TerminalId;
 use termd_proto::audit::RecordHash;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
@@ -23,8 +23,8 @@ use termd_keeper::protocol::confinement::{
 use termd_keeper::protocol::message::{
     EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_AUDIT_HEAD, LEVEL_BUBBLEWRAP,
     LEVEL_CONFINEMENT, LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES,
-    LEVEL_WRITABLE_IDS, MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest, Spawned,
-    TerminalFds, ToKeeper, ToServer,
+    LEVEL_STDIN, LEVEL_WRITABLE_IDS, MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest,
+    Spawned, TerminalFds, ToKeeper, ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -94,10 +94,13 @@ impl KeeperClient {
     }
 
     /// Whether the keeper supports this kind of stdio; older ones know only PTYs.
-    pub fn can_start(&self, stdio: Stdio) -> Result<(), KeeperError> {
-        match stdio {
-            Stdio::Pipes if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
-            Stdio::Pty | Stdio::Pipes => Ok(()),
+    pub fn can_start(&self, stdio: Stdio, stdin: Stdin) -> Result<(), KeeperError> {
+        match (stdio, stdin) {
+            (Stdio::Pipes, _) if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
+            (_, Stdin::Pipe) if self.level < LEVEL_STDIN => {
+                Err(KeeperError::TooOld("input on a pipe"))
+            }
+            (Stdio::Pty | Stdio::Pipes, _) => Ok(()),
         }
     }
 
@@ -141,7 +144,7 @@ impl KeeperClient {
     /// Dropping the future does not undo the start: the terminal stays.
     pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
         let (id, stdio) = (request.id.clone(), request.stdio);
-        self.can_start(stdio)?;
+        self.can_start(stdio, request.stdin)?;
         self.can_confine(&request.confinement)?;
         let (message, fds) = self.request(ToKeeper::Spawn(Box::new(request))).await?;
         Self::spawned(message, fds, stdio, &id)
@@ -212,6 +215,11 @@ impl KeeperClient {
         self.done(ToKeeper::ReleaseFds { id: id.clone() }).await
     }
 
+    /// Has the keeper close the pipe that a command reads: all of its input is in it.
+    pub async fn close_stdin(&self, id: &TerminalId) -> Result<(), KeeperError> {
+        self.done(ToKeeper::CloseStdin { id: id.clone() }).await
+    }
+
     /// Lets the keeper forget a terminal that is closed; its processes can then not be ended. A
     /// running one is hung up, as by closing a window.
     pub async fn forget(&self, id: &TerminalId) -> Result<(), KeeperError> {
@@ -249,6 +257,7 @@ impl KeeperClient {
             | ToKeeper::SignalTree { id, .. }
             | ToKeeper::SetNotes { id, .. }
             | ToKeeper::ReleaseFds { id }
+            | ToKeeper::CloseStdin { id }
             | ToKeeper::Forget { id } => Some(id.clone()),
             _ => None,
         };
@@ -283,7 +292,6 @@ impl KeeperClient {
 }
 
 fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {
-    let sent = <[OwnedFd; 4]>::try_from(fds)
-        .map_err(|_| KeeperError::Protocol("a terminal without its four descriptors"))?;
-    Ok(TerminalFds::from_sent(stdio, sent))
+    TerminalFds::from_sent(stdio, fds)
+        .ok_or(KeeperError::Protocol("a terminal without its descriptors"))
 }

@@ -110,7 +110,7 @@ async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
         matches!(refused, Err(KeeperError::TooOld("pipes"))),
         "{refused:?}"
     );
-    assert!(client.can_start(Stdio::Pty).is_ok());
+    assert!(client.can_start(Stdio::Pty, Stdin::Null).is_ok());
 }
 
 /// An old keeper would run it unconfined, and never say so: it is not asked at all.

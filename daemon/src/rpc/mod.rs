@@ -38,8 +38,8 @@ pub use api::Api;
 pub use context::{ConnectionContext, ConnectionId, Introduction, IntroductionError};
 pub use error::{RpcError, RpcResult};
 pub use methods::{
-    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, ConfigFaults, DaemonHandler,
-    FileHandler, InteractHandler, PolicyHandler, ScreenHandler, SessionHandler,
+    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults, FileHandler,
+    InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SessionHandler,
 };
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Map;
 use termd_proto::Offset;
-use termd_proto::terminal::{Gap, GapCause, TerminalState};
+use termd_proto::terminal::{Gap, GapCause, Stdin, TerminalState};
 
 use super::audit_log::AuditLog;
 use super::ending::{ConnectionBinding, Ender, MAX_LISTED, Retirement};
@@ -97,6 +97,10 @@ impl Adopter {
         let record = Record {
             pid: found.process.pid,
             stdio: fds.stdio(),
+            stdin: match fds.stdin() {
+                Some(_) => Stdin::Pipe,
+                None => record.stdin,
+            },
             ..record
         };
         self.resume(record, agents, fds, row, found.status).await
@@ -207,12 +211,16 @@ impl Adopter {
     async fn remember(&self, mut row: TerminalRow) -> Result<(), TerminalError> {
         if row.exited_at_ms.is_none() {
             row.exited_at_ms = Some(now_ms());
-            self.store.put_terminal(row.clone()).await?;
             let (action, outcome) = (AuditAction::TerminalExit, AuditOutcome::Lost);
             let (owner, id) = (&row.owner, Some(&row.id));
-            self.audit
-                .record(action, outcome, owner, id, Map::new())
-                .await?;
+            let recorded = self.audit.record(action, outcome, owner, id, Map::new());
+            match recorded.await {
+                Ok(()) => self.store.put_terminal(row.clone()).await?,
+                // The next server finds it without an exit, too.
+                Err(error) => {
+                    tracing::error!(terminal = %row.id, %error, "cannot record that it is lost");
+                }
+            }
         }
         let terminal = stored_terminal(&row, &self.store);
         self.retirement.insert_stored(terminal);

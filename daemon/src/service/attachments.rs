@@ -1,4 +1,5 @@
-//! Connections that watch a terminal, or type into it too, and say so.
+//! Connections that watch a terminal, or type into it too, and say so. The terminal has the size of the
+//! one that typed or gave a size last.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,32 +8,38 @@ use serde_json::{Map, Value};
 use termd_proto::terminal::{AttachMode, Owner};
 
 use super::audit_log::AuditLog;
+use super::screens::Screens;
 use crate::store::{AuditAction, AuditOutcome};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::screen::size::Size;
 
 /// Records attaching and detaching. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Attachments {
     audit: AuditLog,
+    screens: Screens,
 }
 
 impl Attachments {
-    pub(crate) fn new(audit: AuditLog) -> Self {
-        Self { audit }
+    pub(crate) fn new(audit: AuditLog, screens: Screens) -> Self {
+        Self { audit, screens }
     }
 
-    /// Attaches a connection until it detaches or `ended` resolves. Does nothing where it is
-    /// attached already.
+    /// Attaches a connection until it detaches or `ended` resolves. Where it is attached
+    /// already, only its size is new.
     pub(crate) async fn attach(
         &self,
         terminal: &Arc<Terminal>,
         actor: Owner,
         connection: u64,
         mode: AttachMode,
+        size: Option<Size>,
         ended: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), TerminalError> {
-        let Some(detached) = terminal.connections.attach(connection) else {
+        // Who only watches gives no size.
+        let size = size.filter(|_| mode == AttachMode::Type);
+        let Some(detached) = terminal.connections.attach(connection, size) else {
             return Ok(());
         };
         let (outcome, id) = (AuditOutcome::Ok, Some(terminal.id()));
@@ -41,25 +48,33 @@ impl Attachments {
             .audit
             .record(AuditAction::TerminalAttach, outcome, &actor, id, detail);
         if let Err(error) = recorded.await {
-            terminal.connections.detach(connection);
+            self.detach(terminal, connection).await;
             return Err(error);
         }
-        let (audit, terminal) = (self.audit.clone(), Arc::clone(terminal));
+        let (own, terminal) = (self.clone(), Arc::clone(terminal));
         let since = Instant::now();
         tokio::spawn(async move {
             tokio::select! {
                 () = detached.cancelled() => {}
-                () = ended => {}
+                () = ended => own.detach(&terminal, connection).await,
             }
-            terminal.connections.detach(connection);
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let detail = Map::from_iter([("ms".to_owned(), Value::from(ms))]);
             let (action, id) = (AuditAction::TerminalDetach, Some(terminal.id()));
-            let recorded = audit.record(action, AuditOutcome::Ok, &actor, id, detail);
+            let recorded = own
+                .audit
+                .record(action, AuditOutcome::Ok, &actor, id, detail);
             if let Err(error) = recorded.await {
                 tracing::error!(%error, "cannot record that somebody detached");
             }
         });
         Ok(())
+    }
+
+    /// Detaches a connection. The terminal takes the size of who is left.
+    pub(crate) async fn detach(&self, terminal: &Terminal, connection: u64) {
+        if let Some(size) = terminal.connections.detach(connection) {
+            self.screens.follow(terminal, size).await;
+        }
     }
 }

@@ -7,16 +7,19 @@ use termd_proto::terminal::{Front, Owner};
 use crate::clock::now_ms;
 use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store};
 use crate::terminal::TerminalError;
+use crate::terminal::output::flood_turn::FloodTurns;
 
 /// Writes audit records. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditLog {
     store: Store,
+    /// Who acts is not to wait for floods.
+    flood_turns: FloodTurns,
 }
 
 impl AuditLog {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store }
+    pub(crate) fn new(store: Store, flood_turns: FloodTurns) -> Self {
+        Self { store, flood_turns }
     }
 
     /// Where the records are.
@@ -33,6 +36,7 @@ impl AuditLog {
         terminal: Option<&TerminalId>,
         mut detail: Map<String, Value>,
     ) -> Result<(), TerminalError> {
+        self.flood_turns.somebody_acts();
         // A front of an agent's says so itself.
         if let (Front::Cli, Some(agent)) = (actor.front, &actor.agent) {
             detail.insert("agent".to_owned(), json!(agent));

@@ -41,7 +41,7 @@ impl Catalog {
     }
 
     /// Finds the terminal that a person or a script means by an id, the beginning of an id, or a
-    /// label. Listed terminals come before those that only the database knows.
+    /// label. Open terminals come before those that only the database knows.
     pub(crate) async fn find(
         &self,
         reference: &TerminalRef,
@@ -50,17 +50,14 @@ impl Catalog {
         if let Some(found) = self.find_listed(reference)? {
             return Ok(found);
         }
+        // A terminal that was closed a moment ago may have its last row in the writer's queue.
+        if let Err(error) = self.store.settle().await {
+            tracing::debug!(terminal = %reference, %error, "cannot flush before a look-up");
+        }
         let id = match reference.0.parse::<TerminalId>() {
             Ok(id) => id,
-            Err(_) => self
-                .stored_id_with_prefix(reference)
-                .await?
-                .ok_or_else(not_found)?,
+            Err(_) => self.find_stored(reference).await?.ok_or_else(not_found)?,
         };
-        // A terminal that was closed a moment ago may have its last row in the writer's queue.
-        if let Err(error) = self.store.flush().await {
-            tracing::debug!(terminal = %id, %error, "cannot flush before a look-up");
-        }
         let row = self.store.terminal(&id).await?.ok_or_else(not_found)?;
         Ok(stored_terminal(&row, &self.store))
     }
@@ -74,8 +71,8 @@ impl Catalog {
     ) -> Result<Arc<Terminal>, TerminalError> {
         let terminal = self.find(reference).await?;
         let name = reference.0.as_str();
-        let label = terminal.record.label.as_ref().map(Label::as_str);
-        let is_whole = terminal.id().as_str() == name || label == Some(name);
+        let is_label = terminal.label().is_some_and(|label| label.as_str() == name);
+        let is_whole = is_label || terminal.id().as_str() == name;
         if is_whole || caller.agent().is_none() || terminal.is_opened_by(caller) {
             Ok(terminal)
         } else {
@@ -109,15 +106,22 @@ impl Catalog {
         })
     }
 
-    async fn stored_id_with_prefix(
+    /// The one closed terminal of this label, or the one whose id begins so.
+    async fn find_stored(
         &self,
         reference: &TerminalRef,
     ) -> Result<Option<TerminalId>, TerminalError> {
-        let Some(prefix) = id_prefix(&reference.0) else {
-            return Ok(None);
+        let mut fitting = match reference.0.parse::<Label>() {
+            Ok(label) => {
+                let closed = self.store.closed_with_label(&label, MAX_MATCHES_SHOWN);
+                closed.await?
+            }
+            Err(_) => Vec::new(),
         };
-        let fitting = self.store.ids_with_prefix(&prefix, MAX_MATCHES_SHOWN);
-        let mut fitting = fitting.await?;
+        if let Some(prefix) = id_prefix(&reference.0).filter(|_| fitting.is_empty()) {
+            let with_prefix = self.store.ids_with_prefix(&prefix, MAX_MATCHES_SHOWN);
+            fitting = with_prefix.await?;
+        }
         if fitting.len() < 2 {
             return Ok(fitting.pop());
         }
@@ -177,8 +181,9 @@ impl Catalog {
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<TerminalPage, TerminalError> {
-        self.store.flush().await?;
+        self.store.settle().await?;
         let (rows, next_cursor) = self.store.list_terminals(cursor, limit).await?;
+        let is_last = next_cursor.is_none() && (cursor.is_none() || !rows.is_empty());
         let terminals = rows.iter().map(|row| {
             let listed = self.registry.get(&row.id);
             let terminal = listed.unwrap_or_else(|| stored_terminal(row, &self.store));
@@ -187,10 +192,28 @@ impl Catalog {
                 ..terminal.info()
             }
         });
+        let mut terminals: Vec<TerminalInfo> = terminals.collect();
+        if is_last && self.store.stall().is_some() {
+            let room = (limit as usize).saturating_sub(terminals.len());
+            let newest_ms = terminals.last().map_or(0, |newest| newest.created_at_ms);
+            let unstored = self.unstored(newest_ms, &terminals);
+            terminals.extend(unstored.into_iter().take(room));
+        }
         Ok(TerminalPage {
-            terminals: terminals.collect(),
+            terminals,
             next_cursor,
         })
+    }
+
+    /// Listed terminals whose rows wait for the disk: they are newer than all that are stored.
+    fn unstored(&self, newest_ms: i64, stored: &[TerminalInfo]) -> Vec<TerminalInfo> {
+        let mut listed = self.registry.all();
+        listed.retain(|terminal| {
+            terminal.record.created_at_ms >= newest_ms
+                && !stored.iter().any(|info| info.id == *terminal.id())
+        });
+        listed.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        listed.iter().map(|terminal| terminal.info()).collect()
     }
 
     /// All that is known of a terminal, including what retention has dropped of its output.

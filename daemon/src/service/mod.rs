@@ -15,10 +15,12 @@ mod gate;
 mod input;
 mod random;
 mod registry;
+mod renamer;
 mod sandbox;
 mod scopes;
 mod screens;
 mod tasks;
+mod transcript_eraser;
 
 pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
@@ -40,7 +42,9 @@ pub(crate) use self::gate::{
 };
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::registry::Registry;
+pub(crate) use self::renamer::Renamer;
 pub(crate) use self::sandbox::Sandboxes;
 pub(crate) use self::scopes::Scopes;
 pub(crate) use self::screens::Screens;
 pub(crate) use self::tasks::TerminalTasks;
+pub(crate) use self::transcript_eraser::TranscriptEraser;

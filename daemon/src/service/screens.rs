@@ -50,12 +50,19 @@ impl Screens {
         look_at(&self.store, terminal, look).await
     }
 
+    /// Gives a terminal the size of a viewer, unless it has it.
+    pub(crate) async fn follow(&self, terminal: &Terminal, size: Size) {
+        if terminal.progress().size != size {
+            self.resize(terminal, size).await;
+        }
+    }
+
     /// Sets a terminal's size, and stores at which offset of the output it was set, so that a server
     /// that dies right after it loses nothing. A database that takes nothing delays the answer by
     /// [`MAX_SIZE_STORING`] at the most.
     pub(crate) async fn resize(&self, terminal: &Terminal, size: Size) {
         terminal.resize(size).await;
-        let stored = self.store.flush();
+        let stored = self.store.settle();
         if tokio::time::timeout(MAX_SIZE_STORING, stored)
             .await
             .is_err()

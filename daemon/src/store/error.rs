@@ -57,6 +57,9 @@ pub enum StoreError {
     /// There is no space for a record.
     #[error("the disk is full")]
     DiskFull,
+    /// Writes wait for something else than space.
+    #[error("the database takes no writes now")]
+    Stalled,
     /// The writer has ended.
     #[error("the database writer has stopped")]
     Closed,

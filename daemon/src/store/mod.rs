@@ -18,7 +18,7 @@ mod tests;
 mod transcript;
 mod writer;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
@@ -30,7 +30,7 @@ use termd_proto::audit::{
 };
 use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::terminal::Gap;
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,7 @@ use self::writer::queue::{
     AuditRequest, PACKED_QUEUE, Reply, RowWrite, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write,
 };
 use self::writer::reserve::Reserve;
+pub use self::writer::stall::Stall;
 use self::writer::{AuditWriter, Writer, start_packing};
 
 /// Details that are redacted on the task itself, in bytes of text: these take a millisecond.
@@ -75,6 +76,7 @@ pub struct Store {
     closing: CancellationToken,
     redactor: Arc<Redactor>,
     files: Arc<FileIdentities>,
+    stalled: watch::Receiver<Option<Stall>>,
 }
 
 impl Store {
@@ -86,6 +88,11 @@ impl Store {
     /// and leaves those as they are.
     pub async fn open(path: PathBuf) -> Result<Self, StoreError> {
         Self::open_with(path, Redactor::default()).await
+    }
+
+    /// Refuses a database that is newer than this binary, without a lock and without a change.
+    pub fn refuse_newer(path: &Path) -> Result<(), StoreError> {
+        open::refuse_newer(path)
     }
 
     /// Opens the database. What `redactor` finds in command lines, arguments and records is not
@@ -107,7 +114,8 @@ impl Store {
         })?;
         let reserve = Reserve::beside(&path);
         let audits = AuditWriter::new(opened.writer, published, Arc::clone(&files), reserve);
-        let writer = Writer::new(audits, urgent_queue, packed_queue, closing.clone());
+        let (stall, stalled) = watch::channel(None);
+        let writer = Writer::new(audits, urgent_queue, packed_queue, closing.clone(), stall);
         tokio::spawn(writer.run());
         Ok(Self {
             path,
@@ -119,6 +127,7 @@ impl Store {
             closing,
             redactor,
             files,
+            stalled,
         })
     }
 
@@ -151,9 +160,40 @@ impl Store {
         Ok(BlockPermit(self.writes.clone().reserve_owned().await?))
     }
 
-    /// Writes an audit record; returns its number when it is on the disk. A record that cannot be
-    /// written is an error at once: what it would have recorded must not be done.
-    pub async fn audit(&self, entry: AuditEntry) -> Result<i64, StoreError> {
+    /// The same for a row; an error where writes do not reach the disk, and the wait may be long.
+    pub async fn reserve_row(&self) -> Result<BlockPermit, StoreError> {
+        tokio::select! {
+            biased;
+            stall = self.stalled() => Err(match stall {
+                Stall::FullForOutput | Stall::Full => StoreError::DiskFull,
+                Stall::Failing => StoreError::Stalled,
+            }),
+            permit = self.reserve_block() => permit,
+        }
+    }
+
+    /// What keeps writes from the disk, if anything does.
+    pub fn stall(&self) -> Option<Stall> {
+        *self.stalled.borrow()
+    }
+
+    /// Resolves when something keeps writes from the disk. Cancel safe.
+    pub async fn stalled(&self) -> Stall {
+        let mut stalled = self.stalled.clone();
+        let stall = stalled.wait_for(Option::is_some).await;
+        match stall.ok().and_then(|stall| *stall) {
+            Some(stall) => stall,
+            // The writer has ended.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Writes an audit record. A record that cannot be written is an error at once: what it would have
+    /// recorded must not be done. What ends something is done all the same: the record of that is
+    /// written as soon as it can be.
+    ///
+    /// Returns the record's number when it is on the disk; `None`: it will be.
+    pub async fn audit(&self, entry: AuditEntry) -> Result<Option<i64>, StoreError> {
         let (done, written) = oneshot::channel();
         let entry = self.redacted(entry).await?;
         let urgent = Urgent::Audit(AuditRequest { entry, done });
@@ -197,6 +237,16 @@ impl Store {
     /// Resolves when everything queued before is committed; waits while the disk takes nothing.
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.wait_for(Write::Flush).await
+    }
+
+    /// The same for a reader, who waits no longer where writes do not reach the disk: what is committed
+    /// can be read.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        tokio::select! {
+            biased;
+            _ = self.stalled() => Ok(()),
+            flushed = self.flush() => flushed,
+        }
     }
 
     /// The latest checkpoint of a terminal's screen.
@@ -270,6 +320,15 @@ impl Store {
         limit: u32,
     ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
         terminals::list_terminals(&mut *self.reader().await?, cursor, limit).await
+    }
+
+    /// At most `limit` closed terminals with this label, newest first.
+    pub async fn closed_with_label(
+        &self,
+        label: &Label,
+        limit: u32,
+    ) -> Result<Vec<TerminalId>, StoreError> {
+        terminals::closed_with_label(&mut *self.reader().await?, label, limit).await
     }
 
     /// At most `limit` ids that begin with this prefix.
@@ -373,6 +432,18 @@ impl Store {
         let dropped = self.drop_transcripts(&retention, now_ms).await?;
         retention::free_pages(&self.urgent).await?;
         Ok(dropped)
+    }
+
+    /// How many bytes of a terminal's output are kept.
+    pub async fn transcript_length(&self, id: &TerminalId) -> Result<u64, StoreError> {
+        usage::transcript_length(&mut *self.reader().await?, id).await
+    }
+
+    /// Deletes a closed terminal's output, screen and shell commands' texts, and overwrites the pages
+    /// that held them.
+    pub async fn erase_transcript(&self, id: &TerminalId) -> Result<(), StoreError> {
+        retention::erase_transcript(&self.urgent, id.to_string()).await?;
+        retention::free_pages(&self.urgent).await
     }
 
     /// Commits what is queued, empties the log into the database and closes it. A disk that takes

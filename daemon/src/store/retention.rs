@@ -87,6 +87,17 @@ pub(super) async fn drop_transcripts(
     Ok(dropped)
 }
 
+/// Erases a closed terminal's transcript, from the log, too.
+pub(super) async fn erase_transcript(
+    writer: &mpsc::Sender<Urgent>,
+    terminal: String,
+) -> Result<(), StoreError> {
+    run(writer, Step::Erase { terminal }).await?;
+    let (done, emptied) = oneshot::channel();
+    writer.send(Urgent::EmptyLog(done)).await?;
+    emptied.await?
+}
+
 /// Drops the audit records written before a time.
 pub(super) async fn drop_records(
     writer: &mpsc::Sender<Urgent>,

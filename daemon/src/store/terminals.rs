@@ -255,6 +255,24 @@ pub(super) async fn list_terminals(
     Ok((terminals.collect::<Result<_, _>>()?, next))
 }
 
+/// Closed terminals with this label, newest first.
+pub(super) async fn closed_with_label(
+    connection: &mut SqliteConnection,
+    label: &Label,
+    limit: u32,
+) -> Result<Vec<TerminalId>, StoreError> {
+    let ids: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM terminals WHERE label = ? AND closed_at_ms IS NOT NULL \
+         ORDER BY created_at_ms DESC LIMIT ?",
+    )
+    .bind(label.as_str())
+    .bind(limit)
+    .fetch_all(connection)
+    .await?;
+    let ids = ids.iter().map(|id| id.parse().map_err(decode_error));
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
 /// Ids that begin with this prefix, sorted.
 pub(super) async fn ids_with_prefix(
     connection: &mut SqliteConnection,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use termd_proto::approval::{ApprovalId, ApprovalInfo};
+use termd_proto::byte_count::bytes;
 use termd_proto::policy::Judgement;
 use termd_proto::terminal::{CloseCause, Front};
 use termd_proto::{Label, TerminalId};
@@ -126,8 +127,8 @@ pub enum TerminalError {
     /// There is no such terminal, or it is not the caller's.
     #[error("no terminal {0}")]
     NotFound(String),
-    /// The reference is a prefix of several ids.
-    #[error("{reference} fits {} terminals and more", matches.len())]
+    /// The reference is a prefix of several ids, or the label of several closed terminals.
+    #[error("{reference} may be each of several terminals: {}", named(matches))]
     Ambiguous {
         reference: String,
         /// Some of the ids.
@@ -155,12 +156,18 @@ pub enum TerminalError {
     },
     /// There is too little free space to run anything new.
     #[error(
-        "the disk has {free} bytes free, less than the floor of {floor} (store.free_floor): \
-         nothing new is run until there is room"
+        "the disk has {} free, less than the floor of {} (store.free_floor): \
+         nothing new is run until there is room", bytes(*free), bytes(*floor)
     )]
     DiskFloor {
         /// In bytes.
         floor: u64,
+        /// In bytes.
+        free: u64,
+    },
+    /// The disk takes no more output.
+    #[error("the disk is full ({} free): nothing new is run until there is room", bytes(*free))]
+    DiskFull {
         /// In bytes.
         free: u64,
     },
@@ -181,6 +188,8 @@ pub enum TerminalError {
     },
     #[error("terminal {0} has no input: its command runs on pipes")]
     NoInput(TerminalId),
+    #[error("the input of terminal {0} has ended: nothing more can be sent to it")]
+    InputEnded(TerminalId),
     /// The tty would cut a line; nothing was typed.
     #[error(
         "terminal {id} reads lines and holds {limit} bytes of one: a longer line would be cut, so \
@@ -239,6 +248,11 @@ pub enum TerminalError {
          (policy.foreign_terminals)"
     )]
     ForeignTerminal(TerminalId),
+    /// An agent deletes its own transcripts alone; nothing was done.
+    #[error("terminal {0} is not this agent's: an agent deletes its own transcripts alone")]
+    NotOwn(TerminalId),
+    #[error("terminal {0} is open: close it first")]
+    StillOpen(TerminalId),
     #[error("no question {0}: it was never asked, or is long over")]
     NoQuestion(ApprovalId),
     /// The question was answered, or is too old.
@@ -295,6 +309,11 @@ fn seconds(ms: u64) -> String {
         0 => format!("{grouped} s"),
         rest => format!("{grouped}.{} s", format!("{rest:03}").trim_end_matches('0')),
     }
+}
+
+fn named(terminals: &[TerminalId]) -> String {
+    let ids: Vec<&str> = terminals.iter().map(TerminalId::as_str).collect();
+    ids.join(", ")
 }
 
 impl From<InvalidParam> for TerminalError {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::TypedLines;
-use termd_proto::terminal::{Agent, Owner, Stdio, TerminalInfo, TerminalState};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::terminal::{Agent, Owner, Stdin, Stdio, TerminalInfo, TerminalState};
+use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::TerminalError;
@@ -36,6 +36,8 @@ use crate::store::TerminalRow;
 #[derive(Debug)]
 pub struct Terminal {
     pub record: Record,
+    /// The label now. The record has that of its creation.
+    label: Mutex<Option<Label>>,
     pub transcript: Transcript,
     /// Where readers of plain text go on from.
     pub(crate) plain: PlainCache,
@@ -80,6 +82,7 @@ impl Terminal {
         let (requests, requests_end) = mpsc::channel(REQUEST_QUEUE);
         let (reaped, reaped_end) = watch::channel(None);
         let terminal = Self {
+            label: Mutex::new(record.label.clone()),
             record,
             transcript,
             plain: PlainCache::default(),
@@ -112,7 +115,24 @@ impl Terminal {
 
     /// What the keeper keeps of the terminal for the next server.
     pub(crate) fn notes(&self) -> Vec<u8> {
-        self.record.to_notes(&self.agents)
+        let record = Record {
+            label: self.label(),
+            ..self.record.clone()
+        };
+        record.to_notes(&self.agents)
+    }
+
+    /// The label, if it has one.
+    pub(crate) fn label(&self) -> Option<Label> {
+        self.label
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Sets the label. Only the registry does, which knows whose a label is.
+    pub(crate) fn set_label(&self, label: Option<Label>) {
+        *self.label.lock().unwrap_or_else(PoisonError::into_inner) = label;
     }
 
     /// The agent whose processes work in the terminal: that which opened it, or has typed into it.
@@ -182,7 +202,7 @@ impl Terminal {
         let exit = progress.exit.as_ref();
         TerminalInfo {
             id: self.record.id.clone(),
-            label: self.record.label.clone(),
+            label: self.label(),
             argv: self.record.argv.clone(),
             cwd: self.record.cwd.clone(),
             pid: self.record.pid,
@@ -210,6 +230,7 @@ impl Terminal {
     /// The database's row as it is now.
     pub(crate) fn row(&self) -> TerminalRow {
         TerminalRow {
+            label: self.label(),
             last_activity_ms: Some(self.activity.last_ms(Moment::now())),
             ..self.record.to_row(&self.progress())
         }
@@ -277,11 +298,11 @@ impl Terminal {
         self.requests.closed().await;
     }
 
-    /// Fails where nothing can ever be typed: a command on pipes has no input.
+    /// Fails where nothing can ever be typed: a command on pipes has no input, unless that is a pipe.
     pub fn takes_input(&self) -> Result<(), TerminalError> {
-        match self.record.stdio {
-            Stdio::Pty => Ok(()),
-            Stdio::Pipes => Err(TerminalError::NoInput(self.id().clone())),
+        match (self.record.stdio, self.record.stdin) {
+            (Stdio::Pty, _) | (Stdio::Pipes, Stdin::Pipe) => Ok(()),
+            (Stdio::Pipes, Stdin::Null) => Err(TerminalError::NoInput(self.id().clone())),
         }
     }
 
@@ -295,6 +316,14 @@ impl Terminal {
                 idle_timeout: self.record.idle_timeout,
             },
             None => TerminalError::Exited(id),
+        }
+    }
+
+    /// Why a pipe takes nothing any more.
+    pub(crate) fn input_has_ended(&self) -> TerminalError {
+        match self.state() {
+            TerminalState::Running => TerminalError::InputEnded(self.id().clone()),
+            TerminalState::Exited | TerminalState::Closed => self.takes_no_input(),
         }
     }
 

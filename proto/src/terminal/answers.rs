@@ -15,11 +15,21 @@ pub enum Encoding {
     /// line comes twice unless it was changed.
     #[default]
     Text,
+    /// As `text`, with the colours and attributes of the characters as SGR sequences, and no other
+    /// escape sequence. Each line begins and ends in the default style; the text may end within a line.
+    Styled,
     /// UTF-8 in `text` with escape sequences and line ends as they came, each invalid part as
     /// U+FFFD; a character is never cut in two.
     Raw,
     /// The exact bytes, base64 (RFC 4648 §4, padded) in `data`.
     Base64,
+}
+
+impl Encoding {
+    /// Whether it is plain text, styled or not.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Text | Self::Styled)
+    }
 }
 
 /// Answer to `session.read`.
@@ -38,6 +48,10 @@ pub struct ReadResult {
     pub gap: Option<Gap>,
     /// Where to go on. For plain text that is before a line that is not given yet.
     pub end: Offset,
+    /// Whether the text ends with U+FFFD for a character that the program had begun 300 ms before. It
+    /// is given again, whole, if the rest of it comes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_character: bool,
     /// Whether nothing more was there to be read at that moment.
     pub at_end: bool,
     /// Where the terminal is in its life. `exited` and `at_end` together: that was all.
@@ -69,4 +83,11 @@ pub struct WaitResult {
     pub end_cause: Option<EndCause>,
     /// The end of the output now.
     pub end: Offset,
+}
+
+/// Answer to `session.delete`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletedTranscript {
+    /// How many bytes of output were deleted.
+    pub bytes: u64,
 }

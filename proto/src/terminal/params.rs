@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttachMode, Encoding, ListScope, OutputStream, Stdio};
+use super::{AttachMode, Encoding, ListScope, OutputStream, Stdin, Stdio};
 use crate::absent::null_as_default;
 use crate::acp::Meta;
 use crate::id::{Label, Offset, TerminalRef};
@@ -27,6 +27,9 @@ pub struct CreateTerminal {
     pub cwd: Option<String>,
     /// A name for it.
     pub label: Option<Label>,
+    /// Whether the open terminal that has the label is closed first.
+    #[serde(deserialize_with = "null_as_default")]
+    pub replace: bool,
     /// Columns; absent: 80.
     pub cols: Option<u16>,
     /// Rows; absent: 24.
@@ -39,6 +42,9 @@ pub struct CreateTerminal {
     /// What the command has for standard input, output and error.
     #[serde(deserialize_with = "null_as_default")]
     pub stdio: Stdio,
+    /// What a command on pipes reads.
+    #[serde(deserialize_with = "null_as_default")]
+    pub stdin: Stdin,
     /// Milliseconds without input, output, reads or viewers after which it is closed; absent: never.
     pub idle_timeout_ms: Option<u64>,
     /// Lines of scrollback that its screen keeps, 0 to 100,000; absent: 10,000.
@@ -55,6 +61,23 @@ pub struct CreateTerminal {
 /// says it again when it reconnects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldTerminal {
+    /// The terminal.
+    pub id: TerminalRef,
+}
+
+/// Params of `session.rename`: gives an open terminal another label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenameTerminal {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// The label, which no other open terminal has; absent: none.
+    pub label: Option<Label>,
+}
+
+/// Params of `session.delete`: deletes what a closed terminal has printed, and the lines run in its
+/// shell, for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeleteTranscript {
     /// The terminal.
     pub id: TerminalRef,
 }
@@ -161,6 +184,12 @@ pub struct SendInput {
     pub text: Option<String>,
     /// The bytes as base64.
     pub data: Option<String>,
+    /// Whether input ends behind these bytes, which may then be left out. Only for a command that reads
+    /// a pipe; absent: no.
+    pub eof: Option<bool>,
+    /// How many bytes were sent before these, where one sender counts: what the pipe was given already
+    /// is not given again. Only for a command that reads a pipe; absent: the bytes are new.
+    pub input_offset: Option<u64>,
     /// Whether somebody has agreed to it already; absent: no.
     pub confirmed: Option<bool>,
     /// In milliseconds; absent: 5,000.
@@ -190,13 +219,20 @@ pub struct KillTerminal {
 }
 
 /// Params of `session.attach`: the connection watches a terminal, or types into it, from now until
-/// `session.detach` or its end: for the audit. Again: nothing new.
+/// `session.detach` or its end: for the audit, and for the terminal's size. Again: another size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachTerminal {
     /// The terminal.
     pub id: TerminalRef,
     /// Absent: types.
     pub mode: Option<AttachMode>,
+    /// The columns of its tty. Of all that gave a size and type, the terminal follows the one that
+    /// typed or gave a size last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cols: Option<u16>,
+    /// The rows of its tty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
 }
 
 /// Params of `session.detach`: the connection watches the terminal no longer.

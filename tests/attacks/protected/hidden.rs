@@ -1,8 +1,10 @@
 //! What a sandbox hides: sockets whose other end acts outside, and credentials.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{inside, outside, sandboxed};
 
@@ -149,3 +151,33 @@ pub(super) fn links() {
         assert_eq!(inside(&daemon, cwd, script), "dot/seen\r\n", "{cwd}");
     }
 }
+
+/// Programs outside make and remove names beside hidden ones, as editors and agents do when they save.
+pub(super) fn busy_directories() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, "mkdir work .ssh");
+    let home = daemon.user_home();
+    let is_over = AtomicBool::new(false);
+    let save = |name: &str| {
+        let new: Vec<PathBuf> = (0..20).map(|n| home.join(format!("{name}{n}"))).collect();
+        while !is_over.load(Ordering::Relaxed) {
+            for path in &new {
+                fs::write(path, "").unwrap();
+            }
+            for path in &new {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| save("one"));
+        scope.spawn(|| save("other"));
+        let start = |_| inside(&daemon, "work", "echo started");
+        let said: BTreeSet<String> = (0..BUSY_STARTS).map(start).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(said, BTreeSet::from(["started\r\n".to_owned()]));
+    });
+}
+
+/// How many commands start meanwhile.
+const BUSY_STARTS: usize = 80;

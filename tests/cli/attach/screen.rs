@@ -41,7 +41,7 @@ fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
     let attach = command(daemon, &[&["attach"], args].concat());
     let mut create = json!({
         "command": "sh",
-        "args": ["-c", "printf 'before\\n'; \"$@\"; echo \"done $?\"; read x", "sh"],
+        "args": ["-c", "printf 'before\\n\\033]2;theirs\\007'; \"$@\"; echo \"done $?\"; read x", "sh"],
         "env": { "TERM": "xterm-256color", "LANG": "C.UTF-8" },
         "cols": cols, "rows": rows,
     });
@@ -57,7 +57,8 @@ fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
     daemon.client().create_terminal(&create)
 }
 
-/// The visible part of a screen, and the modes that decide how keys are written.
+/// The visible part of a screen, and the modes that decide how keys are written. A person's tty shows
+/// both screens of a program on its alternate screen.
 fn seen(client: &mut RawClient, id: &str) -> Value {
     let screen = client.ok("session.screen", &json!({ "id": id }));
     let rows = screen["lines"].as_array().unwrap().iter();
@@ -66,7 +67,7 @@ fn seen(client: &mut RawClient, id: &str) -> Value {
         .collect();
     json!({
         "rows": rows, "cursor": screen["cursor"], "modes": screen["modes"],
-        "alternate": screen["alternate"], "cols": screen["cols"],
+        "cols": screen["cols"],
     })
 }
 
@@ -232,7 +233,8 @@ fn detaching_leaves_the_tty_clean() {
     let fresh = seen(&mut client, &fresh);
     let left = seen(&mut client, &person);
     assert_eq!(left["modes"], fresh["modes"]);
-    assert_eq!(left["alternate"], false);
+    let shown = client.ok("session.screen", &json!({ "id": person }));
+    assert_eq!(shown["alternate"], false);
     for member in ["visible", "shape"] {
         assert_eq!(left["cursor"][member], fresh["cursor"][member], "{member}");
     }
@@ -249,6 +251,74 @@ fn detaching_leaves_the_tty_clean() {
         done.unwrap()["runs"][0].get("style").is_none(),
         "in default colours"
     );
+}
+
+/// The rows of a screen as text.
+fn rows(daemon: &TestDaemon, id: &str) -> Vec<String> {
+    let params = json!({ "id": id, "format": "text" });
+    let screen = daemon.client().ok("session.screen", &params);
+    let text = screen["rendering"].as_str().unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The primary screen and the title of a person's tty are as before, with a line about the end.
+#[test]
+fn what_was_on_the_tty_is_given_back() {
+    let daemon = TestDaemon::start();
+    let parts = [
+        "seq 1 50;",
+        &format!("printf '\\033]2;its own\\007'; {FULL_SCREEN}"),
+    ];
+    for (detaches, ending) in [(true, "[detached]\ndone 0"), (false, "[exited 0]\ndone 0")] {
+        let id = terminal(&daemon, &parts);
+        let person = person(&daemon, 80, 24, &[&id]);
+        wait_until_same(&daemon, &person, &id, "attached");
+        let mut client = daemon.client();
+        let attached = client.ok("session.screen", &json!({ "id": person }));
+        assert_eq!(attached["alternate"], true);
+        go_on(&daemon, &id, 1);
+        wait_until_same(&daemon, &person, &id, "full screen");
+        let (terminal, key) = if detaches {
+            (&person, "\u{1d}")
+        } else {
+            (&id, "\n")
+        };
+        client.send_text(terminal, key);
+        client.wait_for_text(&person, "done 0");
+        let left = client.ok("session.screen", &json!({ "id": person }));
+        assert_eq!(
+            (&left["alternate"], &left["title"]),
+            (&json!(false), &json!("theirs"))
+        );
+        let rows = rows(&daemon, &person).join("\n");
+        assert_eq!(rows.trim_end(), format!("before\n{ending}"));
+    }
+}
+
+/// The line that says how to leave: at entry until a key or two seconds, and for a watcher again.
+#[test]
+fn the_way_out_is_shown_when_it_is_needed() {
+    let daemon = TestDaemon::start();
+    let id = terminal(&daemon, &["seq 1 50;", "printf more;"]);
+    let shows = |person: &str, line: &str| {
+        wait_until(line, || {
+            rows(&daemon, person)
+                .last()
+                .is_some_and(|last| last.contains(line))
+        });
+    };
+    let typing = person(&daemon, 80, 24, &[&id]);
+    shows(&typing, "ctrl-] detaches");
+    // A key takes it away, and so does time.
+    send(&daemon, &typing, "\n");
+    wait_until_same(&daemon, &typing, &id, "a key");
+    let watching = person(&daemon, 80, 24, &["--read-only", &id]);
+    shows(&watching, "only watching: ctrl-] detaches");
+    wait_until_same(&daemon, &watching, &id, "two seconds");
+    send(&daemon, &watching, "x");
+    shows(&watching, "only watching: ctrl-] detaches");
+    send(&daemon, &watching, "?");
+    shows(&watching, "attach without --read-only");
 }
 
 /// The terminal answers a program's questions. The ttys of attached people do not.

@@ -125,6 +125,48 @@ fn the_window_size_follows() {
     assert_members(&info, &json!({ "cols": 132, "rows": 43 }));
 }
 
+/// What a person sees whose window is larger than that of somebody who comes and leaves.
+#[test]
+fn who_leaves_gives_the_size_back() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+    let id = ready_terminal(&daemon, script);
+    let size = || {
+        let info = termctl(&daemon, &["show", "--json", &id]).json();
+        (
+            info["cols"].as_u64().unwrap(),
+            info["rows"].as_u64().unwrap(),
+        )
+    };
+    let (mut one, mut other) = (Pty::open(120, 40), Pty::open(100, 30));
+    let mut of_one = one.spawn(&command(&daemon, &["attach", &id]));
+    wait_until("the first one's size", || size() == (120, 40));
+    let mut of_other = other.spawn(&command(&daemon, &["attach", &id]));
+    wait_until("the second one's size", || size() == (100, 30));
+    one.write("x");
+    wait_until("the first one types", || size() == (120, 40));
+    other.write("x");
+    wait_until("the second one types", || size() == (100, 30));
+    // A new server hears of both, and changes nothing by that.
+    daemon.kill_server();
+    assert_eq!(size(), (100, 30));
+    // What is typed before a client has found the next server may be lost.
+    wait_until("the first one types to the next server", || {
+        one.write("x");
+        size() == (120, 40)
+    });
+    wait_until("the second one types, too", || {
+        other.write("x");
+        size() == (100, 30)
+    });
+    Process::expect(of_other.id().into()).signal(Signal::KILL);
+    wait_until("the second one has crashed", || size() == (120, 40));
+    other.wait(&mut of_other);
+    one.write(DETACH);
+    one.wait(&mut of_one);
+    assert_eq!(size(), (120, 40), "nobody is left");
+}
+
 #[test]
 fn two_people_see_the_same() {
     let daemon = TestDaemon::start();

@@ -1,6 +1,8 @@
 //! A change of the server while termctl talks to it: termctl continues where it was.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write as _};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use termd_test_support::{Pty, TestDaemon, wait_until};
@@ -11,7 +13,10 @@ use crate::termctl::{TermctlOutput, command, ok, ready_terminal, spawn};
 fn run_goes_on_with_the_next_server() {
     let daemon = TestDaemon::start();
     let script = "stty -echo; echo one; read go; echo two; exit 5";
-    let mut child = spawn(&daemon, &["run", "--label", "r", "--", "sh", "-c", script]);
+    let mut child = spawn(
+        &daemon,
+        &["run", "-t", "--label", "r", "--", "sh", "-c", script],
+    );
     let mut one = [0; 4];
     child.stdout.as_mut().unwrap().read_exact(&mut one).unwrap();
     daemon.kill_server();
@@ -22,6 +27,38 @@ fn run_goes_on_with_the_next_server() {
         (Some(5), "two\n"),
         "{output:?}"
     );
+}
+
+/// 50 MB through a filter, and the server killed again and again in the middle of it.
+#[test]
+fn run_passes_all_of_its_input_on_over_killed_servers() {
+    let daemon = TestDaemon::start();
+    let numbers = (0_u32..6_250_000).flat_map(|number| format!("{number:07}\n").into_bytes());
+    let sent: Vec<u8> = numbers.collect();
+    let mut child = command(&daemon, &["run", "--", "sha256sum"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for part in sent.chunks(10_000_000) {
+        let (first, rest) = part.split_at(2_000_000);
+        stdin.write_all(first).unwrap();
+        daemon.kill_server();
+        stdin.write_all(rest).unwrap();
+    }
+    drop(stdin);
+    let output = TermctlOutput::wait(child);
+    let file = daemon.path("sent");
+    std::fs::write(&file, &sent).unwrap();
+    let expected = Command::new("sha256sum")
+        .stdin(File::open(file).unwrap())
+        .output()
+        .unwrap();
+    let expected = String::from_utf8_lossy(&expected.stdout).into_owned();
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""));
+    assert_eq!(output.out, expected);
 }
 
 #[test]

@@ -72,3 +72,23 @@ fn history_lists_and_searches_and_read_prints_one() {
     let both = termctl(&daemon, &["read", &good, "--command", "0", "--tail", "1"]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }
+
+#[test]
+fn times_are_written_as_people_write_them() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "true"]);
+    ok(&daemon, &["wait", &id]);
+    for verb in ["history", "audit"] {
+        for since in ["yesterday", "1h30m", "@0", "2020-01-01 14:03"] {
+            let found = termctl(&daemon, &[verb, "--json", "--since", since]).json();
+            assert_ne!(found, json!([]), "{verb} --since {since}");
+            let found = termctl(&daemon, &[verb, "--json", "--until", since]).json();
+            assert_eq!(found, json!([]), "{verb} --until {since}");
+        }
+        let output = termctl(&daemon, &[verb, "--since", "lately"]);
+        assert_eq!(output.code, Some(2), "{output:?}");
+        for said in ["'lately'", "--since", "yesterday", "1h30m", "@SECONDS"] {
+            assert!(output.err.contains(said), "{output:?}");
+        }
+    }
+}

@@ -49,6 +49,10 @@ fn the_environment_is_the_daemons_with_few_additions() {
     for (name, value) in [
         ("PAGER", "cat"),
         ("GIT_PAGER", "cat"),
+        ("GH_PAGER", "cat"),
+        ("MANPAGER", "cat"),
+        ("SYSTEMD_PAGER", "cat"),
+        ("GIT_TERMINAL_PROMPT", "0"),
         ("TERM", "xterm-256color"),
         ("TERMD_TERMINAL", id.as_str()),
         ("FROM_THE_DAEMON", "yes"),
@@ -63,6 +67,10 @@ fn the_environment_is_the_daemons_with_few_additions() {
     let known = [
         "PAGER",
         "GIT_PAGER",
+        "GH_PAGER",
+        "MANPAGER",
+        "SYSTEMD_PAGER",
+        "GIT_TERMINAL_PROMPT",
         "TERM",
         "TERMD_TERMINAL",
         "FROM_THE_DAEMON",

@@ -10,9 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection};
-use termd_test_support::{Home, RawClient, TestDaemon, skip, wait_until};
-
-use crate::disk::small_disk::SmallDisk;
+use termd_test_support::{Home, RawClient, SmallDisk, TestDaemon, skip, wait_until};
 
 fn database(client: &mut RawClient) -> PathBuf {
     let info = client.ok("daemon.info", &Value::Null);
@@ -40,6 +38,7 @@ fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
     let mut agent = daemon.agent();
     let id = agent.script("echo ready; cat");
     agent.wait_for_text(&id, "ready");
+    let ended = agent.script("sleep 1000");
     let path = database(&mut agent);
     let runtime = (tokio::runtime::Builder::new_current_thread().enable_all())
         .build()
@@ -57,12 +56,17 @@ fn while_another_process_has_the_database_locked_nothing_is_run_or_typed() {
         &json!({ "id": id, "text": "typed anyway\n" }),
     );
     assert_eq!(error.code, -32005, "{error:?}");
+    // What ends something is done, and recorded afterwards.
+    agent.kill(&ended);
     runtime.block_on(async {
         let free = sqlx::raw_sql(AssertSqlSafe("ROLLBACK".to_owned()));
         free.execute(&mut other).await.unwrap();
         other.close().await.unwrap();
     });
     assert_recovers(&mut agent);
+    let kills = agent.audit_records(&json!({ "action": "terminal.kill" }));
+    assert_eq!(kills[0]["terminal"], ended, "{kills:?}");
+    assert!(kills[0]["detail"]["done_at_ms"].is_i64(), "{kills:?}");
     agent.send_text(&id, "typed now\n");
     let text = agent.wait_for_text(&id, "typed now");
     assert!(!text.contains("anyway"), "{text}");
@@ -203,11 +207,9 @@ fn on_a_full_disk_the_refusal_itself_is_recorded() {
     let cat = agent.script("echo ready; cat");
     agent.wait_for_text(&cat, "ready");
     disk.fill();
-    let mut refused = 0;
     wait_until("the disk is full for the audit too", || {
         let created = agent.request("session.create", &json!({ "command": "true" }));
-        refused += u32::from(created.is_err());
-        refused > 0
+        created.is_err_and(|error| error.kind() == "audit_unavailable")
     });
     // Each further request is refused and recorded while the disk is full, and so is typing.
     for n in 0..50 {
@@ -265,6 +267,8 @@ fn nothing_runs_without_its_record() {
             Ok(result) => {
                 agent.wait(result["terminalId"].as_str().unwrap());
             }
+            // Its row did not fit, and the record that it is not started did.
+            Err(error) if error.kind() == "disk_full" => assert!(!witness.exists()),
             Err(error) => {
                 refused = Some((error, witness));
                 break;

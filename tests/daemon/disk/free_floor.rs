@@ -2,10 +2,9 @@
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use termd_test_support::{Home, RawClient, TestDaemon, wait_until};
+use termd_test_support::{Home, RawClient, SmallDisk, TestDaemon, wait_until};
 
 use super::numbered_lines::{MIB, create, expected, lines, pieces, rows, wait_until_stored};
-use super::small_disk::SmallDisk;
 
 fn fall_below_the_floor(disk: &SmallDisk, client: &mut RawClient) {
     disk.leave(6 * MIB);
@@ -62,6 +61,10 @@ fn below_the_floor_programs_run_on_nothing_new_is_run_and_it_ends_by_itself() {
     let error = client.err("session.create", &json!({ "command": "true" }));
     error.assert_is(-32009, "disk_floor");
     assert_eq!(error.data["limit"], "free_floor");
+    assert!(error.message.contains("the floor of 8.0 MiB"), "{error:?}");
+    let info = client.ok("daemon.info", &Value::Null);
+    assert_eq!(info["disk"]["kind"], "below_floor", "{info}");
+    assert_eq!(info["disk"]["floor"], 8 * MIB, "{info}");
     assert_eq!(error.data["floor"], 8 * MIB);
     assert!(error.data["free"].as_u64().unwrap() < 8 * MIB, "{error:?}");
     // The running command is not delayed, however much it prints.

@@ -119,6 +119,50 @@ fn pages_join_to_the_text() {
     }
 }
 
+/// Waits until so many bytes were printed.
+fn printed(client: &mut RawClient, id: &str, bytes: u64) {
+    let mut end = 0;
+    while end < bytes {
+        let params = json!({ "id": id, "since": end, "encoding": "base64", "wait_ms": 15_000 });
+        end = client.ok("session.read", &params)["end"].as_u64().unwrap();
+    }
+}
+
+#[test]
+fn a_character_that_a_range_cuts_is_given_once_and_whole() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script =
+        "stty -echo; printf 'caf\\303'; read x; printf '\\251!\\n'; printf 'ab\\303\\n'; read x";
+    let id = client.create_terminal(&sh(script));
+    let range = |client: &mut RawClient, since: u64, until: u64| {
+        let read = client.ok(
+            "session.read",
+            &json!({ "id": id, "since": since, "until": until }),
+        );
+        let text = read["text"].as_str().unwrap().to_owned();
+        assert_eq!(read["at_end"], true, "{read}");
+        (
+            text,
+            read["end"].as_u64().unwrap(),
+            read["cut_character"].clone(),
+        )
+    };
+    printed(&mut client, &id, 4);
+    // Its rest may come or not: nobody is kept waiting for it, and who reads is told.
+    let cut = ("caf\u{fffd}".to_owned(), 4, json!(true));
+    assert_eq!(range(&mut client, 0, 4), cut);
+    client.send_text(&id, "\n");
+    printed(&mut client, &id, 13);
+    let whole = |text: &str, end| (text.to_owned(), end, Value::Null);
+    assert_eq!(range(&mut client, 0, 4), whole("caf", 3));
+    assert_eq!(
+        range(&mut client, 3, 13),
+        whole("\u{e9}!\nab\u{fffd}\n", 13)
+    );
+    assert_eq!(range(&mut client, 8, 11), whole("ab\u{fffd}", 11));
+}
+
 /// The drawing of a full-screen program is left out, and reading goes on after it.
 #[test]
 fn a_full_screen_program_is_left_out() {

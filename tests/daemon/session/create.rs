@@ -1,7 +1,7 @@
 //! `session.*` and `daemon.*`: creating, finding and labelling terminals.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon, assert_members, wait_until};
+use termd_test_support::{Home, RawClient, TestDaemon, assert_members, wait_until};
 
 fn ids(page: &Value) -> Vec<String> {
     let terminals = page["terminals"].as_array().expect("terminals");
@@ -70,10 +70,40 @@ fn base_env_replaces_the_daemons_environment() {
     let id = client.create_terminal(&params);
     let text = String::from_utf8(client.transcript(&id)).unwrap();
     let entries: Vec<&str> = text.split('\0').collect();
-    for entry in ["A=over", "B=base", "PATH=/usr/bin:/bin", "PAGER=cat"] {
+    for entry in ["A=over", "B=base", "PATH=/usr/bin:/bin"] {
         assert!(entries.contains(&entry), "{entry} is not in {entries:?}");
     }
     assert!(!text.contains("OF_THE_DAEMON"));
+}
+
+#[test]
+fn pagers_are_an_agents_and_not_a_persons() {
+    let daemon = TestDaemon::start();
+    let params = json!({ "command": "env", "env": { "GH_PAGER": "more" },
+                         "base_env": { "PATH": "/usr/bin:/bin", "PAGER": "less" } });
+    let printed = |client: &mut RawClient| {
+        let id = client.create_terminal(&params);
+        let text = String::from_utf8(client.transcript(&id)).unwrap();
+        let lines = text.lines().map(|line| line.trim_end().to_owned());
+        let mut pagers: Vec<String> = lines
+            .filter(|line| line.contains("PAGER=") || line.starts_with("GIT_"))
+            .collect();
+        pagers.sort();
+        pagers
+    };
+    let mut person = daemon.client();
+    assert_eq!(printed(&mut person), ["GH_PAGER=more", "PAGER=less"]);
+    let mut agent = daemon.client();
+    agent.ok("daemon.hello", &json!({ "front": "mcp" }));
+    let presets = [
+        "GH_PAGER=more",
+        "GIT_PAGER=cat",
+        "GIT_TERMINAL_PROMPT=0",
+        "MANPAGER=cat",
+        "PAGER=cat",
+        "SYSTEMD_PAGER=cat",
+    ];
+    assert_eq!(printed(&mut agent), presets);
 }
 
 #[test]

@@ -7,6 +7,62 @@ use termd_test_support::{
     Deadline, Process, RawClient, TestDaemon, assert_members, merged, sh, wait_until,
 };
 
+/// Several people at one terminal, who come, type, watch and leave.
+#[test]
+fn the_size_follows_who_typed_last_and_is_still_there() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+    let id = client.create_terminal(&sh(script));
+    client.wait_for_text(&id, "ready");
+    let attach = |mode: &str, cols: u16, rows: u16| {
+        let mut person = daemon.client();
+        person.ok(
+            "session.attach",
+            &json!({ "id": id, "mode": mode, "cols": cols, "rows": rows }),
+        );
+        person
+    };
+    let mut one = attach("type", 120, 40);
+    let mut other = attach("type", 100, 30);
+    let mut watcher = attach("watch", 20, 5);
+    let size = |client: &mut RawClient| {
+        let info = client.ok("session.show", &json!({ "id": id }));
+        (
+            info["cols"].as_u64().unwrap(),
+            info["rows"].as_u64().unwrap(),
+        )
+    };
+    // To attach alone changes nothing: a server that comes anew hears of all of them.
+    assert_eq!(size(&mut client), (80, 24));
+    one.send_text(&id, "x");
+    assert_eq!(size(&mut client), (120, 40));
+    other.send_text(&id, "x");
+    assert_eq!(size(&mut client), (100, 30));
+    watcher.send_text(&id, "x");
+    client.send_text(&id, "x");
+    assert_eq!(size(&mut client), (100, 30));
+    other.ok("session.detach", &json!({ "id": id }));
+    assert_eq!(size(&mut client), (120, 40));
+    other.send_text(&id, "x");
+    assert_eq!(size(&mut client), (120, 40), "not attached any more");
+    // The tty of one has a new size, and then somebody comes, types and crashes.
+    one.ok(
+        "session.attach",
+        &json!({ "id": id, "cols": 110, "rows": 35 }),
+    );
+    let mut third = attach("type", 90, 20);
+    third.send_text(&id, "x");
+    assert_eq!(size(&mut client), (90, 20));
+    drop(third);
+    client.wait_for_text(&id, "35 110");
+    drop(one);
+    drop(watcher);
+    assert_eq!(size(&mut client), (110, 35));
+    let error = client.err("session.attach", &json!({ "id": id, "cols": 1, "rows": 5 }));
+    error.assert_invalid_in("a column", "cols");
+}
+
 #[test]
 fn a_resize_is_told_to_the_program() {
     let daemon = TestDaemon::start();

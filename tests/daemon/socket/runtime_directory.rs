@@ -60,6 +60,7 @@ fn a_second_daemon_leaves_the_first_alone() {
     fs::set_permissions(&elsewhere, Permissions::from_mode(0o700)).unwrap();
     let stderr = daemon.refused_start(&[("XDG_RUNTIME_DIR", elsewhere.to_str().unwrap())]);
     assert!(stderr.contains("already"), "{stderr}");
+    assert!(!elsewhere.join("termd").exists(), "left behind");
     assert_eq!(
         fs::metadata(daemon.socket()).unwrap().ino(),
         inode,

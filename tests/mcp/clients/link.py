@@ -109,13 +109,20 @@ async def connect(world, tools="session", env=None, mode="auto"):
         params = StdioServerParameters(
             command=world.termctl, args=["mcp", "--tools", tools], env=variables, cwd=world.home
         )
-        async with stdio_client(params) as (reading, writing):
-            async with ClientSession(reading, writing) as session:
-                hello = await session.initialize()
-                link = Link(session, await _listed(session))
-                link.hello = plain(hello)
-                link.protocol = hello.protocolVersion
-                yield link
+        is_leaving = False
+        try:
+            async with stdio_client(params) as (reading, writing):
+                async with ClientSession(reading, writing) as session:
+                    hello = await session.initialize()
+                    link = Link(session, await _listed(session))
+                    link.hello = plain(hello)
+                    link.protocol = hello.protocolVersion
+                    yield link
+                    is_leaving = True
+        except* anyio.BrokenResourceError:
+            # The SDK passes a notification on to the session that it has just closed.
+            if not is_leaving:
+                raise
     else:
         from mcp import Client
         from mcp.client.stdio import StdioServerParameters

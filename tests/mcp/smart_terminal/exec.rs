@@ -115,7 +115,7 @@ fn silence_ends_the_call_where_that_was_asked_for() {
         &json!({ "sessionId": id, "command": "echo start; sleep 100", "quietExitMs": 500 }),
     );
     assert_members(&result, &json!({ "output": "start", "running": true }));
-    assert_eq!(result["timedOut"], false, "{result}");
+    assert_members(&result, &json!({ "timedOut": false, "quietExited": true }));
     client.call(
         "terminal_send_key",
         &json!({ "sessionId": id, "key": "ctrl+c" }),
@@ -127,6 +127,7 @@ fn silence_ends_the_call_where_that_was_asked_for() {
         &json!({ "sessionId": id, "command": "sleep 1.2; echo late", "quietExitMs": 500 }),
     );
     assert_members(&result, &json!({ "output": "late", "exitCode": 0 }));
+    assert!(result.get("quietExited").is_none(), "{result}");
 }
 
 #[test]

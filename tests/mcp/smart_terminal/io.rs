@@ -283,10 +283,15 @@ fn files_are_written_where_the_session_is() {
     assert_eq!(std::fs::read(&path).unwrap(), b"hi\n!\n");
     write(json!({ "content": "ff00", "encoding": "hex" }));
     assert_eq!(std::fs::read(&path).unwrap(), b"\xff\x00");
+    write(json!({ "path": "new/deep/x.txt", "content": "in\n" }));
+    assert_eq!(
+        std::fs::read(folder.join("new/deep/x.txt")).unwrap(),
+        b"in\n"
+    );
     let database = daemon.state_dir().join("termd.sqlite");
     for (path, want) in [
         (database.to_str().unwrap(), "termd's own"),
-        ("no/such", "Parent directory does not exist"),
+        ("no/../such", "Parent directory does not exist"),
     ] {
         let error = refused(
             &mut client,

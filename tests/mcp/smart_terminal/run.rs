@@ -66,6 +66,16 @@ fn a_program_s_two_outputs_and_its_end_are_told_apart() {
     let error = refused(
         &mut client,
         "terminal_run",
+        &json!({ "cmd": "touch ran", "shell": true, "successFile": "f" }),
+    );
+    assert_eq!(
+        error,
+        "successFile and successFilePattern must be provided together."
+    );
+    assert!(!daemon.user_home().join("ran").exists());
+    let error = refused(
+        &mut client,
+        "terminal_run",
         &json!({ "cmd": "no_such_bin" }),
     );
     assert!(

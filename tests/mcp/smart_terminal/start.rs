@@ -194,7 +194,7 @@ fn stopping_gives_the_last_lines_and_writes_the_transcript() {
     std::os::unix::fs::symlink(daemon.path("elsewhere"), &link).unwrap();
     for bad in [
         link,
-        daemon.path("no/such/dir"),
+        daemon.path("no/../such"),
         daemon.path("config/termd/config.toml"),
     ] {
         let error = refused(
@@ -204,7 +204,7 @@ fn stopping_gives_the_last_lines_and_writes_the_transcript() {
         );
         assert!(error.starts_with("Invalid path"), "{error}");
     }
-    let path = daemon.path("transcript.txt");
+    let path = daemon.path("new/transcript.txt");
     let stopped = client.call(
         "terminal_stop",
         &json!({ "sessionId": id, "snapshotLines": 3, "transcriptPath": path }),

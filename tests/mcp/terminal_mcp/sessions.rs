@@ -90,6 +90,17 @@ fn sizes_come_from_the_call_and_from_the_environment() {
 }
 
 #[test]
+fn an_ended_session_is_not_resized() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    let id = client.create("true");
+    daemon.client().ok("session.wait", &json!({ "id": id }));
+    let resize = json!({ "session_id": id, "rows": 5, "cols": 40 });
+    let (kind, message) = client.refused("session_resize", &resize);
+    assert_eq!(kind, "session_dead", "{message}");
+}
+
+#[test]
 fn a_label_finds_the_session_in_the_next_client() {
     let daemon = TestDaemon::start();
     let mut first = McpClient::start(&daemon);

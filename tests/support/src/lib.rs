@@ -38,6 +38,7 @@ mod pty;
 pub mod resource_limits;
 pub mod scenario;
 mod skip;
+mod small_disk;
 mod wait;
 
 pub use agent::{Agent, SESSION};
@@ -53,4 +54,5 @@ pub use process::{
 };
 pub use pty::Pty;
 pub use skip::{is_installed, skip};
+pub use small_disk::SmallDisk;
 pub use wait::{DEADLINE, Deadline, wait_readable, wait_until};

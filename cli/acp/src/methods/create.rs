@@ -300,7 +300,7 @@ impl Attempt {
                     reservation.fill(&terminal);
                 }
                 // This connection created the terminal a moment ago.
-                let _ = shared.pool.keep_holding(&terminal.id).await;
+                let _ = shared.pool.keep_holding(&terminal.id);
                 watch::start(shared, &terminal);
                 keep_connection(shared);
                 Ok(Unclaimed {

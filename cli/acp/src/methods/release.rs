@@ -102,7 +102,7 @@ pub(super) async fn release(
     if is_gone {
         shared.terminals.table.release(terminal);
         // Without a connection there is no binding to undo.
-        let _ = shared.pool.stop_holding(&terminal.id).await;
+        let _ = shared.pool.stop_holding(&terminal.id);
     }
     released.map_err(rpc_errors::of_daemon)
 }

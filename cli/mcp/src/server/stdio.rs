@@ -14,8 +14,9 @@ use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, Notify};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Longest line: a MiB of input, each byte of it escaped, and room to spare.
@@ -25,12 +26,14 @@ const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
 /// The transport.
 #[derive(Debug)]
-pub(crate) struct Stdio {
-    from: BufReader<StdioReader>,
-    to: Arc<Mutex<StdioWriter>>,
+pub(crate) struct Stdio<R = StdioReader, W = StdioWriter> {
+    from: BufReader<R>,
+    to: Arc<Mutex<W>>,
     line: Vec<u8>,
     /// The line is over its bound: the rest of it is skipped.
     skipping: bool,
+    /// The refusal that is being written.
+    refusal: Option<JoinHandle<()>>,
     state: Arc<State>,
 }
 
@@ -63,12 +66,23 @@ impl Stdio {
     /// This process's stdin and stdout.
     pub(crate) fn open() -> (Self, Ended) {
         let (from, to) = stdio_pipes();
+        Self::on(from, to)
+    }
+}
+
+impl<R, W> Stdio<R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    fn on(from: R, to: W) -> (Self, Ended) {
         let state = Arc::new(State::default());
         let transport = Self {
             from: BufReader::with_capacity(64 << 10, from),
             to: Arc::new(Mutex::new(to)),
             line: Vec::new(),
             skipping: false,
+            refusal: None,
             state: Arc::clone(&state),
         };
         (transport, Ended(state))
@@ -105,21 +119,27 @@ impl Stdio {
         }
     }
 
-    async fn refuse(&self, id: &Value, code: ErrorCode, message: &str) {
+    /// Answers a line that is no message, by a task: rmcp drops a `receive` that is not done, and with
+    /// it half a line would be written. The next line is taken after that. `id` is null where the
+    /// line has none that is a string or a number (JSON-RPC 2.0, section 5).
+    fn refuse(&mut self, id: &Value, code: ErrorCode, message: &str) {
         let error = json!({
             "jsonrpc": "2.0",
             "id": id,
             "error": { "code": code.0, "message": message },
         });
-        // A stdout that is closed shows at the next answer.
-        let _ = write(&self.to, &error.to_string()).await;
+        let to = Arc::clone(&self.to);
+        self.refusal = Some(tokio::spawn(async move {
+            // A stdout that is closed shows at the next answer.
+            let _ = write(&to, &error.to_string()).await;
+        }));
     }
 }
 
 /// A line over [`MAX_LINE_BYTES`].
 struct TooLong;
 
-async fn write(to: &Mutex<StdioWriter>, message: &str) -> io::Result<()> {
+async fn write(to: &Mutex<impl AsyncWrite + Unpin>, message: &str) -> io::Result<()> {
     let mut line = String::with_capacity(message.len() + 1);
     line.push_str(message);
     line.push('\n');
@@ -128,7 +148,11 @@ async fn write(to: &Mutex<StdioWriter>, message: &str) -> io::Result<()> {
     to.flush().await
 }
 
-impl Transport<RoleServer> for Stdio {
+impl<R, W> Transport<RoleServer> for Stdio<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     type Error = io::Error;
 
     fn send(
@@ -162,14 +186,17 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            if let Some(refusal) = &mut self.refusal {
+                let _ = refusal.await;
+                self.refusal = None;
+            }
             let Some(line) = self.next_line().await else {
                 self.state.ended.notify_one();
                 return None;
             };
             let Ok(line) = line else {
                 let message = format!("a message may be {MAX_LINE_BYTES} bytes long at the most");
-                self.refuse(&Value::Null, ErrorCode::INVALID_REQUEST, &message)
-                    .await;
+                self.refuse(&Value::Null, ErrorCode::INVALID_REQUEST, &message);
                 continue;
             };
             match serde_json::from_slice::<ClientJsonRpcMessage>(&line) {
@@ -182,17 +209,17 @@ impl Transport<RoleServer> for Stdio {
                 Err(_) => match serde_json::from_slice::<Value>(&line) {
                     Err(error) => {
                         let message = format!("this is not JSON: {error}");
-                        self.refuse(&Value::Null, ErrorCode::PARSE_ERROR, &message)
-                            .await;
+                        self.refuse(&Value::Null, ErrorCode::PARSE_ERROR, &message);
                     }
                     Ok(value) => {
-                        let id = value.get("id").cloned().unwrap_or_default();
+                        let id = value
+                            .get("id")
+                            .filter(|id| id.is_string() || id.is_number());
                         self.refuse(
-                            &id,
+                            id.unwrap_or(&Value::Null),
                             ErrorCode::INVALID_REQUEST,
                             "this is JSON, but no message of MCP (one JSON-RPC 2.0 object a line)",
-                        )
-                        .await;
+                        );
                     }
                 },
             }
@@ -201,5 +228,33 @@ impl Transport<RoleServer> for Stdio {
 
     async fn close(&mut self) -> Result<(), io::Error> {
         self.to.lock().await.flush().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{duplex, split};
+
+    use super::*;
+
+    /// rmcp drops a `receive` whenever something else comes first.
+    #[tokio::test]
+    async fn a_refusal_is_whole_though_receive_is_dropped() {
+        let (mut client, ours) = duplex(16);
+        let (from, to) = split(ours);
+        let (mut stdio, _ended) = Stdio::on(from, to);
+        client.write_all(b"no json\n").await.unwrap();
+        for _ in 0..3 {
+            tokio::select! {
+                biased;
+                received = stdio.receive() => panic!("{received:?}"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        drop(stdio);
+        let mut line = String::new();
+        BufReader::new(client).read_line(&mut line).await.unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["error"]["code"], ErrorCode::PARSE_ERROR.0, "{line}");
     }
 }

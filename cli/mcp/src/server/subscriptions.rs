@@ -14,6 +14,7 @@ use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::SubscribeEvents;
 use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::resources;
@@ -97,7 +98,8 @@ impl Listener {
 pub(crate) struct Subscriptions {
     shared: Arc<Shared>,
     changes: broadcast::Sender<Change>,
-    watching: OnceLock<()>,
+    /// Whether the daemon's events are read. Unset before somebody listens.
+    is_watching: OnceLock<watch::Receiver<bool>>,
     /// The interest of the one client with `initialize`.
     interest: Arc<Mutex<Interest>>,
 }
@@ -107,7 +109,7 @@ impl Subscriptions {
         Self {
             shared,
             changes: broadcast::Sender::new(QUEUE),
-            watching: OnceLock::new(),
+            is_watching: OnceLock::new(),
             interest: Arc::default(),
         }
     }
@@ -116,7 +118,8 @@ impl Subscriptions {
     pub(crate) fn watch_list(&self, peer: Peer<RoleServer>) {
         self.change_interest(|interest| interest.list = true);
         let interest = Arc::clone(&self.interest);
-        let changes = self.changes();
+        self.watch();
+        let changes = self.changes.subscribe();
         tokio::spawn(async move {
             let wanted = || {
                 let interest = interest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,6 +150,9 @@ impl Subscriptions {
 
     /// `subscriptions/listen`: until the client cancels it.
     pub(crate) async fn listen(&self, context: &SubscriptionContext) {
+        let changes = self.changes.subscribe();
+        let mut is_watching = self.watch();
+        let was_watching = *is_watching.borrow();
         let accepted = context.accepted();
         let mut interest = Interest {
             list: accepted.resources_list_changed == Some(true),
@@ -160,7 +166,18 @@ impl Subscriptions {
             }
         }
         let listener = Listener::Sink(context.sink().clone());
-        let notifying = gather(self.changes(), move || interest.clone(), listener);
+        let notifying = async {
+            // The client was told that it listens. What changed since then may have been missed.
+            if !was_watching
+                && is_watching
+                    .wait_for(|is_watching| *is_watching)
+                    .await
+                    .is_ok()
+            {
+                let _ = self.changes.send(Change::All);
+            }
+            gather(changes, move || interest.clone(), listener).await;
+        };
         tokio::select! {
             () = context.cancelled() => {}
             () = notifying => {}
@@ -171,18 +188,24 @@ impl Subscriptions {
         change(&mut self.interest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The changes from now on.
-    fn changes(&self) -> broadcast::Receiver<Change> {
-        self.watching.get_or_init(|| {
-            tokio::spawn(watch(Arc::clone(&self.shared), self.changes.clone()));
-        });
-        self.changes.subscribe()
+    /// Has the daemon's events read, from the first call on.
+    fn watch(&self) -> watch::Receiver<bool> {
+        let start = || {
+            let (is_watching, started) = watch::channel(false);
+            let (shared, changes) = (Arc::clone(&self.shared), self.changes.clone());
+            tokio::spawn(read_events(shared, changes, is_watching));
+            started
+        };
+        self.is_watching.get_or_init(start).clone()
     }
 }
 
 /// Reads the daemon's events for as long as this process lives.
-async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
-    let mut again = false;
+async fn read_events(
+    shared: Arc<Shared>,
+    changes: broadcast::Sender<Change>,
+    is_watching: watch::Sender<bool>,
+) {
     loop {
         let subscribed = shared
             .backend
@@ -190,7 +213,7 @@ async fn watch(shared: Arc<Shared>, changes: broadcast::Sender<Change>) {
             .subscribe(&SubscribeEvents { id: None })
             .await;
         if let Ok(mut events) = subscribed {
-            if std::mem::replace(&mut again, true) {
+            if is_watching.send_replace(true) {
                 let _ = changes.send(Change::All);
             }
             while let Some(Ok(event)) = events.next().await {

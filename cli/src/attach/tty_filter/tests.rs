@@ -274,3 +274,32 @@ fn what_the_person_has_set_stays() {
     );
     assert_eq!(undone, format!("\\x1b[<{}u", MAX_KEY_ENTRIES + 1));
 }
+
+/// A tty whose alternate screen is all that the program has.
+#[test]
+fn a_program_cannot_leave_the_alternate_screen_of_who_attaches() {
+    type Case<'a> = (&'a [u8], &'a [u8], bool, &'a [u8]);
+    let table: [Case<'_>; 5] = [
+        (b"a", b"a", false, b""),
+        (b"a\x1b[?1049hb", b"ab", true, b""),
+        (b"\x1b[?25;1049l", b"\x1b[?25l", true, b"\x1b[?25h"),
+        (b"\x1b[?1048h", b"\x1b[?1048h", false, b""),
+        (
+            b"\x1b[?2004h\x1bc",
+            b"\x1b[?2004h\x1b[?2004l\x1b[H\x1b[2J",
+            true,
+            b"",
+        ),
+    ];
+    for (input, want, switches, undo) in table {
+        let mut filter = TtyFilter::default();
+        assert_eq!(filter.enter_alternate_screen(), b"\x1b[?1049h");
+        let case = input.escape_ascii();
+        assert_eq!(filter.feed(input), want, "{case}");
+        assert_eq!(filter.take_switched_screen(), switches, "{case}");
+        assert!(!filter.take_switched_screen(), "{case}");
+        let leave: &[u8] = b"\x1b[999;1H\r\n\x1b[?1049l";
+        assert_eq!(filter.reset(), [undo, leave].concat(), "{case}");
+        assert_eq!(filter.reset(), b"");
+    }
+}

@@ -6,19 +6,19 @@ mod notify;
 mod question;
 mod watch;
 
+use termd_client::escape::shell_line;
 use termd_client::question::asker;
-use termd_client::timestamp::utc;
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
 use self::question::{is_open, list, look_at, place, whole};
 use super::Context;
 use crate::args::ApprovalsArgs;
-use crate::attach::tty::stdout_size;
+use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
@@ -42,8 +42,7 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     if context.json {
         output::print_json(&approvals)?;
     } else {
-        let width = stdout_size().map(|size| usize::from(size.cols));
-        output::print(render(&approvals, width).as_bytes())?;
+        output::print(render(&approvals, context.display).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }
@@ -51,8 +50,11 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
 /// The columns that are cut where a row is wider than the tty: place, command and reason.
 const LONG_COLUMNS: [usize; 3] = [4, 5, 6];
 
-fn render(approvals: &[ApprovalInfo], width: Option<usize>) -> String {
-    let mut table = Table::new(&["ID", "STATE", "ASKED", "FOR", "WHERE", "COMMAND", "WHY"]);
+fn render(approvals: &[ApprovalInfo], display: Display) -> String {
+    let mut table = Table::new(
+        &["ID", "STATE", "ASKED", "FOR", "WHERE", "COMMAND", "WHY"],
+        &LONG_COLUMNS,
+    );
     for info in approvals {
         let command = if info.env.is_empty() {
             info.command.clone()
@@ -62,17 +64,14 @@ fn render(approvals: &[ApprovalInfo], width: Option<usize>) -> String {
             pairs.collect::<String>() + &info.command
         };
         table.row([
-            info.id.as_str(),
-            info.state.as_str(),
-            &utc(info.asked_at_ms),
-            &asker(&info.asked_by),
-            &place(info),
-            &command,
-            info.reason.as_deref().unwrap_or("a rule asks for it"),
+            Cell::text(info.id.as_str()),
+            Cell::text(info.state.as_str()),
+            Cell::text(&display.time(info.asked_at_ms)),
+            Cell::text(&asker(&info.asked_by)),
+            Cell::text(&place(info)),
+            Cell::line(&shell_line(&command)),
+            Cell::text(info.reason.as_deref().unwrap_or("a rule asks for it")),
         ]);
     }
-    match width {
-        Some(width) => table.render_within(width, &LONG_COLUMNS),
-        None => table.render(),
-    }
+    table.render(display)
 }

@@ -4,9 +4,9 @@ mod anchors;
 mod csv;
 mod verify;
 
+use jiff::Zoned;
 use serde_json::Value;
-use termd_client::escape::{command_line, escaped};
-use termd_client::timestamp::{now_ms, utc};
+use termd_client::escape::{command_line, escaped, shell_line};
 use termd_client::{BadAnswer, ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::audit::{AuditFilter, AuditOrder, AuditPage, AuditRecord, ListAudit};
@@ -16,11 +16,12 @@ use termd_proto::terminal::Front;
 use super::Context;
 use super::show::show;
 use crate::args::{AuditArgs, AuditExportArgs, AuditVerb, FilterArgs, FrontArg, VerdictArg};
+use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::json;
 use crate::output;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// Records a page: the daemon's maximum.
 const PAGE: u32 = 1000;
@@ -38,7 +39,7 @@ pub(super) async fn run(context: Context, args: AuditArgs) -> Result<ExitCode, C
 }
 
 async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliError> {
-    let now = now_ms();
+    let now = Zoned::now();
     let terminal = match args.terminal {
         // The filter takes only whole ids, because labels are reused.
         Some(reference) => Some(show(link, &TerminalRef(reference)).await?.id.into()),
@@ -61,8 +62,8 @@ async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliErro
             VerdictArg::Dangerous => Verdict::Dangerous,
         }),
         outcome: args.outcome,
-        since_ms: args.since.map(|moment| moment.at_ms(now)),
-        until_ms: args.until.map(|moment| moment.at_ms(now)),
+        since_ms: args.since.map(|moment| moment.at_ms(&now)),
+        until_ms: args.until.map(|moment| moment.at_ms(&now)),
     })
 }
 
@@ -126,7 +127,9 @@ async fn list(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCode
     if context.json {
         output::print_json(&records)?;
     } else {
-        output::print(render(&records).as_bytes())?;
+        let mut table = table();
+        add(&mut table, &records, context.display);
+        output::print(table.render(context.display).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }
@@ -137,13 +140,13 @@ async fn follow(context: Context, link: &Link, args: AuditArgs) -> Result<ExitCo
     let (mut records, through) = newest(link, &filter, args.limit).await?;
     records.reverse();
     let mut cursor = Some(through.to_string());
+    let mut table = table();
     loop {
-        for record in &records {
-            if context.json {
-                output::print_json(record)?;
-            } else {
-                output::print(line(record).as_bytes())?;
-            }
+        if context.json {
+            records.iter().try_for_each(output::print_json)?;
+        } else {
+            add(&mut table, &records, context.display);
+            output::print(table.render(context.display).as_bytes())?;
         }
         let wait = Some(FOLLOW_MS);
         let next = page(
@@ -197,39 +200,55 @@ async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError
     }
 }
 
-fn render(records: &[AuditRecord]) -> String {
-    let mut table = Table::new(&[
+/// Who, and what.
+const LONG: [usize; 2] = [2, 6];
+
+fn table() -> Table {
+    let header = [
         "SEQ", "TIME", "WHO", "ACTION", "OUTCOME", "TERMINAL", "WHAT",
-    ]);
+    ];
+    Table::new(&header, &LONG)
+}
+
+fn add(table: &mut Table, records: &[AuditRecord], display: Display) {
     for record in records {
-        let cells = cells(record);
-        table.row(cells.each_ref().map(String::as_str));
+        let [seq, time, who, action, outcome, terminal, what] =
+            cells(record, display).map(|cell| Cell::line(&cell));
+        let tone = (record.outcome != "ok").then_some(Tone::Bad);
+        table.row([
+            seq,
+            time,
+            who,
+            action,
+            outcome.in_tone(tone),
+            terminal,
+            what,
+        ]);
     }
-    table.render()
 }
 
-/// A record as a line for `--follow`. Columns are not aligned, because later records are unknown.
-fn line(record: &AuditRecord) -> String {
-    let cells = cells(record).map(|cell| escaped(&cell));
-    format!("{}\n", cells.join("  "))
-}
-
-fn cells(record: &AuditRecord) -> [String; 7] {
+/// The cells of a record, escaped.
+fn cells(record: &AuditRecord, display: Display) -> [String; 7] {
     let actor = &record.actor;
+    // The column has the outcome's word, and the reason goes with what it is about.
+    let (outcome, reason) = match record.outcome.split_once(": ") {
+        Some((outcome, reason)) => (outcome, format!(" ({})", escaped(reason))),
+        None => (record.outcome.as_str(), String::new()),
+    };
     let name = actor.client.as_deref().or(actor.session.as_deref());
     [
         record.seq.to_string(),
-        utc(record.at_ms),
+        display.time(record.at_ms),
         format!(
             "{}:{}({})",
             actor.front.as_str(),
-            name.unwrap_or("-"),
+            escaped(name.unwrap_or("-")),
             actor.pid
         ),
-        record.action.clone(),
-        record.outcome.clone(),
+        escaped(&record.action),
+        escaped(outcome),
         (record.terminal.as_ref()).map_or_else(|| "-".to_owned(), ToString::to_string),
-        what(record),
+        what(record) + &reason,
     ]
 }
 
@@ -242,8 +261,8 @@ fn what(record: &AuditRecord) -> String {
         };
         match (argv, value) {
             (Some(argv), _) => command_line(&argv),
-            (None, Value::String(text)) => format!("{name}={text}"),
-            (None, other) => format!("{name}={other}"),
+            (None, Value::String(text)) => format!("{name}={}", shell_line(text)),
+            (None, other) => format!("{name}={}", shell_line(&other.to_string())),
         }
     });
     details.collect::<Vec<_>>().join(" ")

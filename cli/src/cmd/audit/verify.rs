@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use jiff::Zoned;
 use serde_json::json;
 use termd_client::escape::escaped;
-use termd_client::timestamp::{now_ms, utc};
+use termd_client::timestamp::utc;
 use termd_client::{Link, socket_path};
 use termd_proto::audit::{
     ANCHOR_MESSAGE_ID, AuditVerdict, MAX_HASHES, ReadAuditHashes, VerifyAudit,
@@ -50,7 +51,9 @@ pub(super) async fn verify(
         (true, None) => Some(Source::Journal),
         (false, None) => None,
     };
-    let since = args.since.map_or(i64::MIN, |moment| moment.at_ms(now_ms()));
+    let since = args
+        .since
+        .map_or(i64::MIN, |moment| moment.at_ms(&Zoned::now()));
     let report = match source {
         Some(source) => Some(compare(link, source, since).await?),
         None => None,

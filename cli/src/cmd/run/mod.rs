@@ -1,8 +1,12 @@
 //! `termctl run`: a command in a terminal of its own, used like the command itself.
 //!
-//! termctl streams the command's output and passes on its exit code. A signal to termctl becomes what
-//! a person at the tty would have done. The terminal ends with termctl unless `--keep` is given.
+//! On a tty the command is used from it ([`interactive`]); elsewhere its streams are passed on. A signal
+//! to termctl becomes what a person at the tty would have done. The terminal ends with termctl unless
+//! `--keep` is given or the person detaches.
 
+mod forward;
+mod interactive;
+mod stdio;
 mod stream;
 
 use std::num::NonZeroU8;
@@ -17,22 +21,21 @@ use termd_proto::terminal::{
 };
 use tokio::time::sleep;
 
+use self::stdio::{RunStdio, Surroundings};
 use super::Context;
 use super::create::{create, request};
 use super::wait::wait;
 use crate::args::RunArgs;
-use crate::confirm::{Consent, is_asked_for};
+use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
-use crate::input::{has_ended, read_stdin, send_bytes};
+use crate::input::{has_ended, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
 use crate::signals::{SIGHUP, SIGINT, SIGTERM, Signals};
 
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;
-/// End of file on a tty (VEOF).
-const EOF: u8 = 0x04;
 /// In place of no timeout.
 const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
 /// How long termctl tries to close its terminal after a signal: a grace of 1.5 s, and a margin. The
@@ -43,6 +46,8 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 enum Outcome {
     /// The command has ended, and its output was passed on.
     Ended(Option<ExitStatus>),
+    /// The person left the command running.
+    Detached,
     /// A signal ends termctl.
     Signalled(NonZeroU8),
 }
@@ -57,14 +62,16 @@ enum OnInterrupt {
 }
 
 pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, CliError> {
-    let interrupt = if args.start.pipes {
-        OnInterrupt::Signal
-    } else {
-        OnInterrupt::Type
+    let stdio = RunStdio::choose(args.stdio, Surroundings::look(context.json));
+    let interrupt = match stdio {
+        RunStdio::Interactive | RunStdio::Pty { .. } => OnInterrupt::Type,
+        RunStdio::Pipes { .. } => OnInterrupt::Signal,
     };
     let consent = Consent::of_flag(args.start.confirmed);
-    let mut create_request = request(args.start, args.command)?;
-    create_request.close_on_disconnect = !args.keep;
+    let mut create_request = stdio.request(request(args.start, args.command)?);
+    // A person may detach, and signals are caught.
+    let is_bound = !args.keep && stdio != RunStdio::Interactive;
+    create_request.close_on_disconnect = is_bound;
     let link = Arc::new(context.open().await?);
     let mut signals = Signals::catch()?;
     // There is no command yet that could get the signal.
@@ -73,44 +80,45 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         number = signals.next() => return Ok(ExitCode::of_signal(number)),
     };
     let id = TerminalRef::from(&info.id);
-    if !args.keep {
-        link.keep_holding(id.clone()).await;
+    if is_bound {
+        link.keep_holding(id.clone());
     }
-    if args.stdin {
-        let (link, id) = (Arc::clone(&link), id.clone());
-        tokio::spawn(async move {
-            if let Err(error) = forward_stdin(&link, &id, consent).await
-                && !has_ended(error.refusal())
-            {
-                output::note(&error.to_string());
-            }
-        });
-    }
-    let mut timed_out = false;
-    let passed_on = async {
-        if context.json {
-            Ok(wait(&link, &id, None).await?.exit_status)
-        } else if interrupt == OnInterrupt::Signal {
-            stream::of_pipes(&link, &id, args.raw).await
-        } else {
-            stream::of_terminal(&link, &id, args.raw).await
+    spawn_forward(&link, &id, stdio, consent);
+    let mut timer = Timer::new(args.timeout);
+    let watched = match stdio {
+        RunStdio::Interactive => {
+            let served = interactive::serve(&link, &id, args.raw, args.detach_key, &mut signals);
+            timer.during(&link, &id, Box::pin(served)).await
+        }
+        RunStdio::Pty { .. } | RunStdio::Pipes { .. } => {
+            let passed_on = async {
+                if context.json {
+                    Ok(wait(&link, &id, None).await?.exit_status)
+                } else if interrupt == OnInterrupt::Signal {
+                    stream::of_pipes(&link, &id, args.raw).await
+                } else {
+                    stream::of_terminal(&link, &id, args.raw).await
+                }
+            };
+            let watched = watch(&link, &id, &mut signals, interrupt, passed_on);
+            timer.during(&link, &id, Box::pin(watched)).await
         }
     };
-    let watched = watch(
-        &link,
-        &id,
-        &mut signals,
-        interrupt,
-        args.timeout,
-        &mut timed_out,
-        passed_on,
-    )
-    .await;
+    let timed_out = timer.is_over;
     if args.keep && !context.json {
         output::note(&format!("kept as {}", info.id));
     }
     let status = match watched {
         Ok(Outcome::Ended(status)) => status,
+        Ok(Outcome::Detached) => {
+            // The cursor is where the command left it.
+            output::print(b"\r\n")?;
+            output::status_line(&format!(
+                "detached; `termctl attach {}` comes back",
+                info.id
+            ));
+            return Ok(ExitCode::OK);
+        }
         Ok(Outcome::Signalled(number)) => {
             leave(&link, &id, args.keep, &mut signals).await;
             return Ok(ExitCode::of_signal(number));
@@ -157,26 +165,71 @@ async fn leave(link: &Link, id: &TerminalRef, keep: bool, signals: &mut Signals)
     }
 }
 
-/// Polls `passed_on` to its end, and meanwhile acts on signals and on the timeout.
+/// The timeout of `run`.
+struct Timer {
+    timeout: Duration,
+    is_over: bool,
+}
+
+impl Timer {
+    fn new(timeout: Option<Duration>) -> Self {
+        Self {
+            timeout: timeout.unwrap_or(FOREVER).min(FOREVER),
+            is_over: false,
+        }
+    }
+
+    /// Polls `work` to its end, and ends the command when the time is over.
+    async fn during<T>(
+        &mut self,
+        link: &Arc<Link>,
+        id: &TerminalRef,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let timer = sleep(self.timeout);
+        tokio::pin!(work, timer);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = &mut timer, if !self.is_over => {
+                    self.is_over = true;
+                    spawn_kill(link, id, None);
+                }
+            }
+        }
+    }
+}
+
+/// Passes standard input on in a task of its own.
+fn spawn_forward(link: &Arc<Link>, id: &TerminalRef, stdio: RunStdio, consent: Consent) {
+    let (link, id) = (Arc::clone(link), id.clone());
+    tokio::spawn(async move {
+        let forwarded = match stdio {
+            RunStdio::Pty { has_input: true } => forward::type_stdin(&link, &id, consent).await,
+            RunStdio::Pipes { has_input: true } => forward::pipe_stdin(&link, &id, consent).await,
+            RunStdio::Interactive | RunStdio::Pty { .. } | RunStdio::Pipes { .. } => Ok(()),
+        };
+        if let Err(error) = forwarded
+            && !has_ended(error.refusal())
+        {
+            output::note(&error.to_string());
+        }
+    });
+}
+
+/// Polls `passed_on` to its end, and meanwhile acts on signals.
 async fn watch(
     link: &Arc<Link>,
     id: &TerminalRef,
     signals: &mut Signals,
     on_interrupt: OnInterrupt,
-    timeout: Option<Duration>,
-    timed_out: &mut bool,
     passed_on: impl Future<Output = Result<Option<ExitStatus>, CliError>>,
 ) -> Result<Outcome, CliError> {
-    let timer = sleep(timeout.unwrap_or(FOREVER).min(FOREVER));
-    tokio::pin!(passed_on, timer);
+    tokio::pin!(passed_on);
     let mut interrupts = Interrupts::default();
     loop {
         tokio::select! {
             status = &mut passed_on => return status.map(Outcome::Ended),
-            () = &mut timer, if !*timed_out => {
-                *timed_out = true;
-                spawn_kill(link, id, None);
-            }
             _ = signals.interrupt.recv() => match interrupts.press(Instant::now()) {
                 Interrupt::Type | Interrupt::Signal if on_interrupt == OnInterrupt::Signal => {
                     spawn_kill(link, id, Some("SIGINT"));
@@ -269,26 +322,4 @@ fn spawn_kill(link: &Arc<Link>, id: &TerminalRef, signal: Option<&'static str>) 
             output::note(&error.to_string());
         }
     });
-}
-
-/// Types standard input, and then end of file. If the gate stops a line, end of file follows at once,
-/// so that the command does not wait for more.
-async fn forward_stdin(link: &Link, id: &TerminalRef, consent: Consent) -> Result<(), CliError> {
-    let mut stdin = read_stdin()?;
-    let mut last = b'\n';
-    let mut stopped = None;
-    while let Some(chunk) = stdin.recv().await {
-        match send_bytes(link, id, &chunk, consent).await {
-            Err(error) if is_asked_for(error.refusal()) => {
-                stopped = Some(error);
-                break;
-            }
-            sent => sent?,
-        };
-        last = chunk.last().copied().unwrap_or(last);
-    }
-    // Within a line, VEOF only ends the line. At a line's start it is the end of the file.
-    let eof: &[u8] = if last == b'\n' { &[EOF] } else { &[EOF, EOF] };
-    send_bytes(link, id, eof, Consent::Given).await?;
-    stopped.map_or(Ok(()), Err)
 }

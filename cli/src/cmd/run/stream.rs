@@ -30,7 +30,7 @@ pub(super) async fn of_terminal(
         Form::Plain
     };
     let reader = from_start(link, id).in_form(form);
-    copy(reader, Pump::start()?, tty_filter(raw, is_tty)).await
+    pass_on(reader, Pump::start()?, tty_filter(raw, is_tty)).await
 }
 
 /// Passes on both pipes of a command, until the end of both.
@@ -39,12 +39,12 @@ pub(super) async fn of_pipes(
     id: &TerminalRef,
     raw: bool,
 ) -> Result<Option<ExitStatus>, CliError> {
-    let stdout = copy(
+    let stdout = pass_on(
         from_start(link, id).of_stream(OutputStream::Stdout),
         Pump::start()?,
         tty_filter(raw, io::stdout().is_terminal()),
     );
-    let stderr = copy(
+    let stderr = pass_on(
         from_start(link, id).of_stream(OutputStream::Stderr),
         Pump::to_stderr()?,
         tty_filter(raw, io::stderr().is_terminal()),
@@ -63,10 +63,25 @@ fn tty_filter(raw: bool, is_tty: bool) -> Option<TtyFilter> {
     (!raw && is_tty).then(TtyFilter::default)
 }
 
-async fn copy(
-    mut reader: OutputReader<'_>,
+/// Copies to the end, and waits until it is written.
+async fn pass_on(
+    reader: OutputReader<'_>,
     mut pump: Pump,
     mut filter: Option<TtyFilter>,
+) -> Result<Option<ExitStatus>, CliError> {
+    let status = copy(reader, &mut pump, &mut filter).await?;
+    if let Some(filter) = &mut filter {
+        pump.write(filter.reset()).await?;
+    }
+    pump.finish().await?;
+    Ok(status)
+}
+
+/// Copies output until the command has ended.
+pub(super) async fn copy(
+    mut reader: OutputReader<'_>,
+    pump: &mut Pump,
+    filter: &mut Option<TtyFilter>,
 ) -> Result<Option<ExitStatus>, CliError> {
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
@@ -74,16 +89,12 @@ async fn copy(
             output::note(&note);
         }
         let last = page.is_last();
-        pump.write(match &mut filter {
+        pump.write(match filter {
             Some(filter) => filter.feed(&page.bytes),
             None => page.bytes,
         })
         .await?;
         if last {
-            if let Some(filter) = &mut filter {
-                pump.write(filter.reset()).await?;
-            }
-            pump.finish().await?;
             return Ok(page.exit_status);
         }
     }

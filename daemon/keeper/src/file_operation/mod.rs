@@ -98,7 +98,7 @@ impl FileTask {
         let mut read = None;
         let done = match self.action {
             FileAction::Resolve(target) => resolve::resolve(&self.path, target),
-            FileAction::Write(mode) => Place::open(&self.path, &self.limits)
+            FileAction::Write(mode) => Place::make(&self.path, &self.limits)
                 .and_then(|place| write::write(&place, mode, content, &self.new_name))
                 .map(|bytes| (self.path.clone(), bytes)),
             FileAction::Read => Place::open(&self.path, &self.limits)

@@ -1,6 +1,6 @@
 //! The place of a file: its directory, opened, and its name in it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use crate::protocol::file_operation::{FileFailure, FileProblem};
 
 /// The most directories that a path has.
 const MAX_DEPTH: usize = 4_096;
+
+/// The rights of a new directory, of which the umask takes some away, as with any program.
+const NEW_DIRECTORY_MODE: Mode = Mode::from_bits_truncate(0o777);
 
 /// The rights of a new file, of which the umask takes some away, as with any program.
 pub(super) const NEW_FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
@@ -40,22 +43,57 @@ impl Inode {
     }
 }
 
+/// A path's directory and its last name.
+fn split(path: &Path) -> Result<(&Path, &OsStr), FileFailure> {
+    let parts = path.parent().zip(path.file_name());
+    parts.ok_or_else(|| refusal(FileProblem::NoName))
+}
+
 impl Place {
     /// Opens the directory of a path that has no link in it (ELOOP).
     pub(super) fn open(path: &Path, limits: &PathLimits) -> Result<Self, FileFailure> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(refusal(FileProblem::NoName));
-        };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let directory = rustix::fs::openat2(CWD, parent, flags, Mode::empty(), links)
-            .map_err(|errno| failure(FileProblem::Directory, errno))?;
-        let place = Self {
-            directory,
-            name: name.to_owned(),
+        let (parent, name) = split(path)?;
+        let place = Self::open_directory(parent, name)?;
+        place.check(parent, limits)?;
+        Ok(place)
+    }
+
+    /// The same, and makes what is missing of the directory.
+    pub(super) fn make(path: &Path, limits: &PathLimits) -> Result<Self, FileFailure> {
+        let (parent, name) = split(path)?;
+        let place = match Self::open_directory(parent, name) {
+            Err(missing) if missing.errno == Errno::NOENT.raw_os_error() => {
+                let above = Self::make(parent, limits)?;
+                above.make_directory()?;
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let made = rustix::fs::openat(&above.directory, &above.name, flags, Mode::empty());
+                Self {
+                    directory: made.map_err(|errno| failure(FileProblem::Directory, errno))?,
+                    name: name.to_owned(),
+                }
+            }
+            opened => opened?,
         };
         place.check(parent, limits)?;
         Ok(place)
+    }
+
+    /// Makes a directory here, if nobody has meanwhile.
+    fn make_directory(&self) -> Result<(), FileFailure> {
+        match rustix::fs::mkdirat(&self.directory, &self.name, NEW_DIRECTORY_MODE) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(failure(FileProblem::Directory, errno)),
+        }
+    }
+
+    fn open_directory(parent: &Path, name: &OsStr) -> Result<Self, FileFailure> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let directory = rustix::fs::openat2(CWD, parent, flags, Mode::empty(), links);
+        Ok(Self {
+            directory: directory.map_err(|errno| failure(FileProblem::Directory, errno))?,
+            name: name.to_owned(),
+        })
     }
 
     pub(super) fn directory(&self) -> BorrowedFd<'_> {

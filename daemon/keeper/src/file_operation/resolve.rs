@@ -1,6 +1,7 @@
 //! Where a path leads.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,7 @@ pub(super) fn resolve(path: &Path, target: Target) -> Result<(PathBuf, u64), Fil
     if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
         return Err(refusal(FileProblem::NoName));
     }
-    let parent =
-        fs::canonicalize(parent).map_err(|error| failure(FileProblem::Directory, error))?;
+    let parent = real_directory(parent).map_err(|error| failure(FileProblem::Directory, error))?;
     let place = parent.join(name);
     let metadata = match fs::symlink_metadata(&place) {
         Ok(metadata) => metadata,
@@ -50,5 +50,19 @@ pub(super) fn resolve(path: &Path, target: Target) -> Result<(PathBuf, u64), Fil
         Ok((real, metadata.len()))
     } else {
         Err(refusal(FileProblem::NoRegularFile))
+    }
+}
+
+/// A directory's path without links. What is missing of it is as it is given.
+fn real_directory(path: &Path) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path);
+    let is_missing = matches!(&real, Err(error) if error.kind() == io::ErrorKind::NotFound);
+    // A link to nothing is not made a directory.
+    if !is_missing || fs::symlink_metadata(path).is_ok() {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(above), Some(name)) => Ok(real_directory(above)?.join(name)),
+        _ => real,
     }
 }

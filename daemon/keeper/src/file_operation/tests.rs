@@ -91,7 +91,9 @@ fn only_regular_files_are_opened_and_no_link_is_followed() {
         (root.join("dangling"), FileProblem::Link),
         (root.join("link-dir"), FileProblem::Link),
         (root.join("link-dir/file"), FileProblem::Directory),
-        (root.join("none/file"), FileProblem::Directory),
+        (root.join("dangling/file"), FileProblem::Directory),
+        (root.join("dangling/deep/file"), FileProblem::Directory),
+        (root.join("dir/file/file"), FileProblem::Directory),
         (root.join("dir"), other),
         (root.join("fifo"), other),
         ("/dev/null".into(), other),
@@ -117,6 +119,38 @@ fn only_regular_files_are_opened_and_no_link_is_followed() {
 }
 
 #[test]
+fn what_is_missing_of_the_directory_is_made_and_only_for_a_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let usual = root.join("usual");
+    fs::create_dir(&usual).unwrap();
+    for file in ["a/b/c/file", "a/b/other", "a/./d/file"] {
+        let path = root.join(file);
+        assert_eq!(resolve(&path, Target::NoLink), Ok(path.clone()), "{file}");
+        let read = run(&task(FileAction::Read, &path), b"").0;
+        assert!(matches!(read, FileAnswer::Failed(_)), "{file}");
+        assert!(!path.exists(), "{file}");
+        assert_eq!(write(&path, WriteMode::Create, b"x"), Ok(1), "{file}");
+        assert_eq!(fs::read(&path).unwrap(), b"x", "{file}");
+    }
+    assert_eq!(mode(&root.join("a/b/c")), mode(&usual), "the umask decides");
+    let limits = PathLimits {
+        excluded: vec![root.join("usual")],
+        own_of_sandbox: &[],
+    };
+    let task = FileTask {
+        limits,
+        ..task(
+            FileAction::Write(WriteMode::Replace),
+            &root.join("usual/new/file"),
+        )
+    };
+    let expected = FileAnswer::Failed(refusal(FileProblem::Excluded));
+    assert_eq!(run(&task, b"x").0, expected);
+    assert_eq!(fs::read_dir(usual).unwrap().count(), 0);
+}
+
+#[test]
 fn a_path_leads_where_its_links_do() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -135,7 +169,11 @@ fn a_path_leads_where_its_links_do() {
         ("link-dir/new", Ok(root.join("dir/new"))),
         ("dangling", Err(FileProblem::System)),
         ("loop", Err(FileProblem::System)),
-        ("none/file", Err(FileProblem::Directory)),
+        ("none/file", Ok(root.join("none/file"))),
+        ("link-dir/none/deep/new", Ok(root.join("dir/none/deep/new"))),
+        ("none/../file", Err(FileProblem::Directory)),
+        ("dangling/file", Err(FileProblem::Directory)),
+        ("dir/file/new", Err(FileProblem::System)),
         ("dir", Err(FileProblem::NoRegularFile)),
         ("link-dir", Err(FileProblem::NoRegularFile)),
         ("dir/file/", Err(FileProblem::NoName)),

@@ -101,8 +101,20 @@ impl Terminal {
     }
 
     /// The descriptors in the order in which they are sent.
-    pub(crate) fn shared_fds(&self) -> Option<[BorrowedFd<'_>; 4]> {
+    pub(crate) fn shared_fds(&self) -> Option<Vec<BorrowedFd<'_>>> {
         self.fds.as_ref().map(TerminalFds::to_send)
+    }
+
+    /// Whether it has an open pipe to read.
+    pub(crate) fn has_stdin(&self) -> bool {
+        self.fds.as_ref().is_some_and(|fds| fds.stdin().is_some())
+    }
+
+    /// Closes the pipe that it reads: the command finds the end of its input.
+    pub(crate) fn close_stdin(&mut self) {
+        if let Some(TerminalFds::Pipes { stdin, .. }) = &mut self.fds {
+            *stdin = None;
+        }
     }
 
     /// Whether the server may know it: its command was executed and it is not forgotten.

@@ -281,7 +281,7 @@ impl LauncherInput<'_> {
 #[cfg(test)]
 mod tests {
     use termd_proto::TerminalId;
-    use termd_proto::terminal::Stdio;
+    use termd_proto::terminal::{Stdin, Stdio};
 
     use super::*;
     use crate::protocol::confinement::Confinement;
@@ -308,6 +308,7 @@ mod tests {
             rows: 24,
             notes: Vec::new(),
             stdio: Stdio::Pipes,
+            stdin: Stdin::Null,
             confinement: Confinement::default(),
             pause: Some(PausePoint::BeforeExec),
             file: None,

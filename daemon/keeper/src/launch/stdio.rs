@@ -1,4 +1,4 @@
-//! The two sides of a command's standard input, output and error: a PTY, or two pipes.
+//! The two sides of a command's standard input, output and error: a PTY, or pipes.
 //!
 //! **Invariant:** every descriptor is close-on-exec before anything can fork; the keeper has one
 //! thread. The keeper's sides never block, the child's block as programs expect.
@@ -10,10 +10,10 @@ use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::pipe::PipeFlags;
 use rustix::termios::{InputModes, OptionalActions};
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 
 use crate::process_tree::encode_device;
-use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep, TerminalFds};
+use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep, StdinFds, TerminalFds};
 
 /// The size of the pipe between PTY and spool. A PTY holds 17 KB at most, and a thousand pipes of
 /// the default size would exceed a user's soft limit (/proc/sys/fs/pipe-user-pages-soft).
@@ -57,7 +57,7 @@ impl StdioPair {
     pub(super) fn open(request: &SpawnRequest) -> Result<Self, SpawnFailure> {
         match request.stdio {
             Stdio::Pty => open_pty(request),
-            Stdio::Pipes => open_pipes(),
+            Stdio::Pipes => open_pipes(request.stdin),
         }
     }
 }
@@ -72,7 +72,7 @@ fn open_pty(request: &SpawnRequest) -> Result<StdioPair, SpawnFailure> {
     Ok(StdioPair {
         fds: TerminalFds::Pty {
             master,
-            spool: memfd("termd-spool")?,
+            spool: memfd("termd-spool", MemfdFlags::empty())?,
             pipe_reader,
             pipe_writer,
         },
@@ -82,21 +82,32 @@ fn open_pty(request: &SpawnRequest) -> Result<StdioPair, SpawnFailure> {
 }
 
 /// The pipes keep the kernel's default size, which programs know.
-fn open_pipes() -> Result<StdioPair, SpawnFailure> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let stdin = rustix::fs::open("/dev/null", flags, Mode::empty())
-        .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
+fn open_pipes(stdin: Stdin) -> Result<StdioPair, SpawnFailure> {
+    let (child_stdin, stdin) = match stdin {
+        Stdin::Null => {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            let null = rustix::fs::open("/dev/null", flags, Mode::empty());
+            (null.map_err(|errno| SpawnStep::Pipe.failed(errno))?, None)
+        }
+        Stdin::Pipe => {
+            let (child_stdin, pipe) = pipe(PipeFlags::CLOEXEC)?;
+            never_block(&pipe)?;
+            let queue = memfd("termd-stdin", MemfdFlags::ALLOW_SEALING)?;
+            (child_stdin, Some(StdinFds { pipe, queue }))
+        }
+    };
     let (stdout, child_stdout) = outward_pipe()?;
     let (stderr, child_stderr) = outward_pipe()?;
     Ok(StdioPair {
         fds: TerminalFds::Pipes {
             stdout,
-            spool: memfd("termd-spool")?,
+            spool: memfd("termd-spool", MemfdFlags::empty())?,
             stderr,
-            origins: memfd("termd-origins")?,
+            origins: memfd("termd-origins", MemfdFlags::empty())?,
+            stdin,
         },
         child: ChildStdio::Pipes {
-            stdin,
+            stdin: child_stdin,
             stdout: child_stdout,
             stderr: child_stderr,
         },
@@ -104,8 +115,8 @@ fn open_pipes() -> Result<StdioPair, SpawnFailure> {
     })
 }
 
-fn memfd(name: &str) -> Result<OwnedFd, SpawnFailure> {
-    rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+fn memfd(name: &str, flags: MemfdFlags) -> Result<OwnedFd, SpawnFailure> {
+    rustix::fs::memfd_create(name, flags | MemfdFlags::CLOEXEC)
         .map_err(|errno| SpawnStep::Spool.failed(errno))
 }
 
@@ -116,8 +127,12 @@ fn pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), SpawnFailure> {
 /// A pipe from a child to the keeper, whose end never blocks.
 pub(super) fn outward_pipe() -> Result<(OwnedFd, OwnedFd), SpawnFailure> {
     let (reader, writer) = pipe(PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&reader, true).map_err(|errno| SpawnStep::Pipe.failed(errno))?;
+    never_block(&reader)?;
     Ok((reader, writer))
+}
+
+fn never_block(end: &OwnedFd) -> Result<(), SpawnFailure> {
+    rustix::io::ioctl_fionbio(end, true).map_err(|errno| SpawnStep::Pipe.failed(errno))
 }
 
 /// openpty(3) sets no CLOEXEC. Nothing can fork before it is set here: the process has one thread.

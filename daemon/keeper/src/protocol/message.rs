@@ -1,10 +1,11 @@
 //! The messages between keeper and server. Their encoding is [`super::wire`].
 
+use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use termd_proto::TerminalId;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 
 use super::confinement::{Confinement, Enforced};
 pub use super::exec_gate::{ExecRelease, PausePoint};
@@ -18,7 +19,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_AUDIT_HEAD;
+pub const LEVEL: u32 = LEVEL_STDIN;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -45,6 +46,8 @@ pub const LEVEL_ORPHANS: u32 = 8;
 pub const LEVEL_WRITABLE_IDS: u32 = 9;
 /// From this level on: the head of the audit chain ([`ToKeeper::SetAuditHead`]).
 pub const LEVEL_AUDIT_HEAD: u32 = 10;
+/// From this level on: commands that read a pipe ([`Stdin::Pipe`]).
+pub const LEVEL_STDIN: u32 = 11;
 
 /// The longest text that says the head of the audit chain, in bytes.
 pub const MAX_AUDIT_HEAD_BYTES: usize = 128;
@@ -53,7 +56,7 @@ pub const MAX_AUDIT_HEAD_BYTES: usize = 128;
 pub const MAX_LISTED_ORPHANS: usize = 64;
 
 /// The most terminals of a keeper: 4,096 that run and as many that have ended and are not closed.
-/// A running one has four file descriptors, so all stay well below the usual hard limit of half a
+/// A running one has four file descriptors, or six, so all stay well below the usual hard limit of half a
 /// million; an ended one costs the memory of its notes.
 pub const MAX_TERMINALS: usize = 8192;
 
@@ -102,8 +105,18 @@ pub enum WaitStatus {
     CpuTimeUp,
 }
 
-/// The four descriptors of a terminal, which keeper and server share, in the order in which they
-/// are sent.
+impl fmt::Display for WaitStatus {
+    /// What a process did, for a log: "exited with 1".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited with {code}"),
+            Self::Signaled(signal) => write!(f, "was ended by signal {signal}"),
+            Self::CpuTimeUp => f.write_str("was ended at its limit of processor time"),
+        }
+    }
+}
+
+/// The descriptors of a terminal, which keeper and server share, in the order in which they are sent.
 #[derive(Debug)]
 pub enum TerminalFds {
     /// Of a terminal with a PTY.
@@ -127,14 +140,33 @@ pub enum TerminalFds {
         stderr: OwnedFd,
         /// Which bytes of the spool came from which pipe: a memfd that only servers read and write.
         origins: OwnedFd,
+        /// Its standard input, where it reads a pipe and that is still open.
+        stdin: Option<StdinFds>,
     },
 }
 
+/// The server's end of a command's standard input.
+#[derive(Debug)]
+pub struct StdinFds {
+    /// The pipe's write end, non-blocking.
+    pub pipe: OwnedFd,
+    /// What was sent to the command: a memfd whose file offset is the number of bytes that are in the
+    /// pipe. It is sealed against growing at the end of the input.
+    pub queue: OwnedFd,
+}
+
 impl TerminalFds {
-    /// The inverse of [`to_send`](Self::to_send).
-    pub fn from_sent(stdio: Stdio, sent: [OwnedFd; 4]) -> Self {
-        let [first, spool, third, fourth] = sent;
-        match stdio {
+    /// The inverse of [`to_send`](Self::to_send); `None` where the descriptors are not so many.
+    pub fn from_sent(stdio: Stdio, sent: Vec<OwnedFd>) -> Option<Self> {
+        let mut sent = sent.into_iter();
+        let (first, spool) = (sent.next()?, sent.next()?);
+        let (third, fourth) = (sent.next()?, sent.next()?);
+        let stdin = match (stdio, sent.next(), sent.next(), sent.next()) {
+            (_, None, ..) => None,
+            (Stdio::Pipes, Some(pipe), Some(queue), None) => Some(StdinFds { pipe, queue }),
+            _ => return None,
+        };
+        Some(match stdio {
             Stdio::Pty => Self::Pty {
                 master: first,
                 spool,
@@ -146,27 +178,39 @@ impl TerminalFds {
                 spool,
                 stderr: third,
                 origins: fourth,
+                stdin,
             },
-        }
+        })
     }
 
     /// The descriptors in the order in which they are sent.
-    pub fn to_send(&self) -> [BorrowedFd<'_>; 4] {
-        let (first, spool, third, fourth) = match self {
+    pub fn to_send(&self) -> Vec<BorrowedFd<'_>> {
+        let mut fds = match self {
             Self::Pty {
                 master,
                 spool,
                 pipe_reader,
                 pipe_writer,
-            } => (master, spool, pipe_reader, pipe_writer),
+            } => vec![master, spool, pipe_reader, pipe_writer],
             Self::Pipes {
                 stdout,
                 spool,
                 stderr,
                 origins,
-            } => (stdout, spool, stderr, origins),
+                ..
+            } => vec![stdout, spool, stderr, origins],
         };
-        [first.as_fd(), spool.as_fd(), third.as_fd(), fourth.as_fd()]
+        let stdin = self.stdin().into_iter();
+        fds.extend(stdin.flat_map(|stdin| [&stdin.pipe, &stdin.queue]));
+        fds.into_iter().map(AsFd::as_fd).collect()
+    }
+
+    /// The server's end of its standard input, where that is an open pipe.
+    pub fn stdin(&self) -> Option<&StdinFds> {
+        match self {
+            Self::Pty { .. } => None,
+            Self::Pipes { stdin, .. } => stdin.as_ref(),
+        }
     }
 
     /// The kind of its standard input, output and error.
@@ -207,6 +251,8 @@ pub struct SpawnRequest {
     /// What it has for standard input, output and error; pipes only of a keeper at
     /// [`LEVEL_PIPES`].
     pub stdio: Stdio,
+    /// What it reads on pipes; a pipe only of a keeper at [`LEVEL_STDIN`].
+    pub stdin: Stdin,
     /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
     pub confinement: Confinement,
     /// Where it waits to be released, if it does. Needs a keeper at [`LEVEL_EXEC_GATE`] or
@@ -231,6 +277,7 @@ impl SpawnRequest {
             rows: 24,
             notes: Vec::new(),
             stdio,
+            stdin: Stdin::Null,
             confinement: Confinement::default(),
             pause: None,
             file: None,
@@ -280,6 +327,11 @@ pub enum KeeperEvent {
         id: TerminalId,
         /// What bubblewrap wrote to its standard error.
         stderr: Vec<u8>,
+    },
+    /// The program on disk did not pass its trial at the last reload; this server goes on.
+    ReloadFailed {
+        /// Why, in one line.
+        reason: String,
     },
     /// The server is to flush and exit 0; the keeper starts the next at once (SIGHUP).
     HandOver,
@@ -339,6 +391,12 @@ pub enum ToKeeper {
         /// The terminal.
         id: TerminalId,
     },
+    /// Close the pipe that a command reads: all of its input is in it. Needs a keeper at
+    /// [`LEVEL_STDIN`].
+    CloseStdin {
+        /// The terminal.
+        id: TerminalId,
+    },
     /// Forget a terminal: it is closed.
     Forget {
         /// The terminal.
@@ -374,7 +432,7 @@ pub enum ToServer {
         /// The keeper's [`LEVEL`].
         level: u32,
     },
-    /// One terminal; its four descriptors travel with it, in the order of [`TerminalFds`].
+    /// One terminal; its descriptors travel with it, in the order of [`TerminalFds`].
     Inventory {
         /// Its id.
         id: TerminalId,
@@ -400,7 +458,7 @@ pub enum ToServer {
     InventoryEnd,
     /// The request is done.
     Done,
-    /// A command runs; its four descriptors travel with it, in the order of [`TerminalFds`].
+    /// A command runs; its descriptors travel with it, in the order of [`TerminalFds`].
     Spawned {
         /// Its root.
         process: ProcessId,

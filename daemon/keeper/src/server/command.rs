@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::pipe::PipeFlags;
 use rustix::process::Signal;
 
 use crate::sys::{self, ExecStrings, Forked};
@@ -15,6 +16,10 @@ use crate::sys::{self, ExecStrings, Forked};
 const CONTROL_FD: RawFd = 3;
 /// The listening socket in the server.
 const LISTENER_FD: RawFd = 4;
+/// The program of an earlier server, until it is executed.
+const PROGRAM_FD: RawFd = 5;
+/// Its path then.
+const OPEN_PROGRAM: &str = "/proc/self/fd/5";
 /// The least number of the copies that the child places: placing one must not close another.
 const LIFTED_FDS: RawFd = 10;
 
@@ -45,6 +50,7 @@ pub fn inherited_fds() -> io::Result<InheritedFds> {
 pub(crate) struct ServerCommand {
     program: CString,
     this_program: CString,
+    open_program: CString,
     argv: ExecStrings,
     env: ExecStrings,
 }
@@ -75,62 +81,125 @@ impl ServerCommand {
         Ok(Self {
             program,
             this_program: text(THIS_PROGRAM.into())?,
+            open_program: text(OPEN_PROGRAM.into())?,
             argv: ExecStrings::new(argv),
             env: ExecStrings::new(env),
         })
     }
 
-    /// Starts a server. Returns its pid and the keeper's end of its control socket.
-    pub(crate) fn start(&self, listener: BorrowedFd<'_>) -> io::Result<(i32, OwnedFd)> {
-        let flags = SocketFlags::CLOEXEC;
-        let (ours, theirs) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    /// Starts a server: of this program that is open, else of the one on disk. Returns its pid and the
+    /// keeper's end of its control socket.
+    pub(super) fn start(
+        &self,
+        listener: BorrowedFd<'_>,
+        program: Option<BorrowedFd<'_>>,
+    ) -> io::Result<(i32, OwnedFd)> {
+        let (ours, theirs) = control_pair()?;
         let keeper = rustix::process::getpid();
         match sys::fork()? {
             Forked::Parent(pid) => Ok((pid, ours)),
             Forked::Child => {
-                let errno = self.run(theirs.as_fd(), listener, keeper);
-                let error = io::Error::from(errno);
-                let program = self.program.to_string_lossy();
-                let _ = writeln!(
-                    io::stderr(),
-                    "termd: cannot start the server {program}: {error}"
-                );
-                sys::exit_child(127);
+                let first = program.map_or(&self.program, |_| &self.open_program);
+                let programs = [first, &self.program, &self.this_program];
+                let prepared = prepare(theirs.as_fd(), listener, program, keeper);
+                self.run(prepared, &programs)
             }
         }
     }
 
-    fn run(
-        &self,
-        control: BorrowedFd<'_>,
-        listener: BorrowedFd<'_>,
-        keeper: rustix::process::Pid,
-    ) -> Errno {
-        let placed = sys::lift_fd(control, LIFTED_FDS)
-            .and_then(|control| Ok((control, sys::lift_fd(listener, LIFTED_FDS)?)))
-            .and_then(|(control, listener)| {
-                sys::place_fd(control, CONTROL_FD)?;
-                sys::place_fd(listener, LISTENER_FD)
-            });
-        if let Err(errno) = placed {
-            return errno;
+    /// Starts the program on disk as a server that gets no socket to listen on and no inventory, in a
+    /// process group of its own.
+    pub(super) fn start_trial(&self) -> io::Result<TrialProcess> {
+        let (control, theirs) = control_pair()?;
+        let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
+        let (stderr, said) = rustix::pipe::pipe_with(flags)?;
+        // The program's own end blocks, as it would anywhere else.
+        rustix::io::ioctl_fionbio(&said, false)?;
+        let keeper = rustix::process::getpid();
+        match sys::fork()? {
+            Forked::Parent(pid) => Ok(TrialProcess {
+                pid,
+                control,
+                stderr,
+            }),
+            Forked::Child => {
+                let grouped = rustix::process::setpgid(None, None);
+                let placed = grouped.and_then(|()| rustix::stdio::dup2_stderr(&said));
+                if placed.is_err() {
+                    sys::exit_child(127);
+                }
+                let nothing = theirs.as_fd();
+                let prepared = prepare(theirs.as_fd(), nothing, None, keeper);
+                self.run(prepared, &[&self.program])
+            }
         }
-        sys::close_from(LISTENER_FD + 1);
-        // A server without its keeper would hold PTYs that no other process knows.
-        if let Err(errno) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
-            return errno;
-        }
-        // The keeper may have died before that.
-        if rustix::process::getppid() != Some(keeper) {
-            return Errno::SRCH;
-        }
-        sys::default_dispositions();
-        sys::unblock_signals();
-        let errno = sys::execute(&self.program, &self.argv, &self.env);
-        sys::execute(&self.this_program, &self.argv, &self.env);
-        errno
     }
+
+    /// Becomes the first of these programs that can be executed. Only in a forked child.
+    fn run(&self, prepared: Result<(), Errno>, programs: &[&CString]) -> ! {
+        let errno = prepared.err().unwrap_or_else(|| {
+            let execute = |program: &&CString| sys::execute(program, &self.argv, &self.env);
+            let errnos: Vec<Errno> = programs.iter().map(execute).collect();
+            // The first one's error is the one to mend.
+            errnos.first().copied().unwrap_or(Errno::NOENT)
+        });
+        let error = io::Error::from(errno);
+        let program = self.program.to_string_lossy();
+        let _ = writeln!(
+            io::stderr(),
+            "termd: cannot start the server {program}: {error}"
+        );
+        sys::exit_child(127);
+    }
+}
+
+/// A program that is being tried.
+#[derive(Debug)]
+pub(super) struct TrialProcess {
+    pub(super) pid: i32,
+    /// The keeper's end of its control socket.
+    pub(super) control: OwnedFd,
+    /// The read end of its standard error, non-blocking.
+    pub(super) stderr: OwnedFd,
+}
+
+/// A control socket: the keeper's end, and the server's.
+fn control_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = SocketFlags::CLOEXEC;
+    let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    Ok(pair)
+}
+
+/// Puts a forked child's descriptors and signals in order for its program.
+fn prepare(
+    control: BorrowedFd<'_>,
+    listener: BorrowedFd<'_>,
+    program: Option<BorrowedFd<'_>>,
+    keeper: rustix::process::Pid,
+) -> Result<(), Errno> {
+    let control = sys::lift_fd(control, LIFTED_FDS)?;
+    let listener = sys::lift_fd(listener, LIFTED_FDS)?;
+    let program = program.map(|program| sys::lift_fd(program, LIFTED_FDS));
+    sys::place_fd(control, CONTROL_FD)?;
+    sys::place_fd(listener, LISTENER_FD)?;
+    match program.transpose()? {
+        None => sys::close_from(PROGRAM_FD),
+        Some(program) => {
+            sys::place_fd(program, PROGRAM_FD)?;
+            sys::close_from(PROGRAM_FD + 1);
+            let flags = rustix::io::FdFlags::CLOEXEC;
+            rustix::io::fcntl_setfd(sys::borrow_fd(PROGRAM_FD), flags)?;
+        }
+    }
+    // A server without its keeper would hold PTYs that no other process knows.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The keeper may have died before that.
+    if rustix::process::getppid() != Some(keeper) {
+        return Err(Errno::SRCH);
+    }
+    sys::default_dispositions();
+    sys::unblock_signals();
+    Ok(())
 }
 
 fn is_for_the_keeper(name: &[u8]) -> bool {

@@ -149,5 +149,5 @@ fn send(
         request,
         body,
     };
-    channel::send(socket, &packet, fds.as_ref().map_or(&[], |fds| fds))
+    channel::send(socket, &packet, &fds.unwrap_or_default())
 }

@@ -48,6 +48,7 @@ pub(super) struct Running {
     is_closed: bool,
     /// It has sent its hello. Before that it gets no messages; with it, the inventory.
     is_introduced: bool,
+    is_ready: bool,
     token: Token,
     watched_events: EventFlags,
 }
@@ -62,6 +63,7 @@ impl Running {
             stay: Stay::Wanted,
             is_closed: false,
             is_introduced: false,
+            is_ready: false,
             token,
             watched_events: EventFlags::IN,
         }
@@ -128,6 +130,20 @@ impl Running {
     /// The server said hello. Whether for the first time.
     pub(super) fn introduce(&mut self) -> bool {
         !std::mem::replace(&mut self.is_introduced, true)
+    }
+
+    /// The server serves.
+    pub(super) fn ready(&mut self) {
+        self.is_ready = true;
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    /// Whether it serves and is to stay.
+    pub(super) fn is_serving(&self) -> bool {
+        self.is_ready && self.stay == Stay::Wanted
     }
 
     pub(super) fn is_introduced(&self) -> bool {

@@ -101,6 +101,10 @@ impl Terminals {
                 terminal.release_fds();
                 Ok(())
             }),
+            ToKeeper::CloseStdin { id } => self.with_visible(&id, |terminal| {
+                terminal.close_stdin();
+                Ok(())
+            }),
             ToKeeper::Forget { id } => self.with_visible(&id, |terminal| {
                 terminal.forget();
                 Ok(())

@@ -1,6 +1,7 @@
 //! The errors that a peer gets where something cannot be done to a terminal.
 
 use std::io;
+use std::path::Path;
 
 use nix::libc;
 use serde_json::json;
@@ -25,16 +26,7 @@ impl From<TerminalError> for RpcError {
                 of(code::AMBIGUOUS, ErrorKind::TerminalAmbiguous).with("matches", json!(matches))
             }
             TerminalError::LabelTaken(_) => of(code::AMBIGUOUS, ErrorKind::LabelTaken),
-            TerminalError::Spawn {
-                command,
-                failure: SpawnFailure { step, errno },
-            } => {
-                let command = command.display().to_string();
-                let reason = io::Error::from_raw_os_error(errno);
-                let (name, advice) = (step_name(step), advice(step, errno));
-                let message = format!("cannot start {command}: {name}: {reason}{advice}");
-                spawn_failed(message, &command, name, errno, "command")
-            }
+            TerminalError::Spawn { command, failure } => of_spawn(&command, failure),
             TerminalError::Unconfinable { .. } => of(code::SPAWN_FAILED, ErrorKind::Unconfinable),
             TerminalError::NoScope { wall, .. } => {
                 of(code::SPAWN_FAILED, ErrorKind::Unconfinable).with("step", wall.name())
@@ -43,6 +35,9 @@ impl From<TerminalError> for RpcError {
                 .with("limit", "free_floor")
                 .with("floor", floor)
                 .with("free", free),
+            TerminalError::DiskFull { free } => {
+                of(code::OVERLOADED, ErrorKind::DiskFull).with("free", free)
+            }
             TerminalError::InputQueueFull { limit, .. } => {
                 of(code::OVERLOADED, ErrorKind::InputQueueFull).with("limit", limit)
             }
@@ -68,6 +63,7 @@ impl From<TerminalError> for RpcError {
                 }
             }
             TerminalError::NoInput(_) => of(code::WRONG_STATE, ErrorKind::NoInput),
+            TerminalError::InputEnded(_) => of(code::WRONG_STATE, ErrorKind::InputEnded),
             TerminalError::NoSecretAwaited(_) => {
                 of(code::INPUT_REFUSED, ErrorKind::NoSecretAwaited)
             }
@@ -95,7 +91,10 @@ impl From<TerminalError> for RpcError {
             | TerminalError::NotItsQuestion(_)
             | TerminalError::OwnQuestion
             | TerminalError::NotForAlways(_) => of(code::DENIED, ErrorKind::ApproverRefused),
-            TerminalError::ForeignTerminal(_) => of(code::DENIED, ErrorKind::ForeignTerminal),
+            TerminalError::StillOpen(_) => of(code::WRONG_STATE, ErrorKind::TerminalOpen),
+            TerminalError::ForeignTerminal(_) | TerminalError::NotOwn(_) => {
+                of(code::DENIED, ErrorKind::ForeignTerminal)
+            }
             TerminalError::NotWritten(_) => of(code::WRONG_STATE, ErrorKind::AlwaysRefused),
             TerminalError::Audit(cause) => {
                 tracing::error!(%cause, "an audit record could not be written");
@@ -111,6 +110,14 @@ impl From<TerminalError> for RpcError {
             TerminalError::Stopping => of(code::UNAVAILABLE, ErrorKind::Unavailable),
         }
     }
+}
+
+fn of_spawn(command: &Path, SpawnFailure { step, errno }: SpawnFailure) -> RpcError {
+    let command = command.display().to_string();
+    let reason = io::Error::from_raw_os_error(errno);
+    let (name, advice) = (step_name(step), advice(step, errno));
+    let message = format!("cannot start {command}: {name}: {reason}{advice}");
+    spawn_failed(message, &command, name, errno, "command")
 }
 
 impl RpcError {

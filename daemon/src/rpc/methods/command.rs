@@ -36,7 +36,7 @@ impl CommandHandler {
 
     /// What has just begun or ended may still be in the store's queue.
     async fn settle(&self) -> Result<(), RpcError> {
-        Ok(self.store.flush().await?)
+        Ok(self.store.settle().await?)
     }
 
     async fn command(&self, terminal: &Terminal, number: i64) -> Result<CommandInfo, RpcError> {

@@ -1,6 +1,6 @@
 //! `daemon.*`: the daemon itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use termd_proto::daemon::{
     API_VERSION, DaemonInfo, DaemonStats, GetDaemonInfo, GetDaemonStats, Hello,
@@ -15,17 +15,33 @@ use crate::rpc::api::Api;
 use crate::rpc::context::{ConnectionContext, Introduction};
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::server::SocketStats;
-use crate::service::Catalog;
-use crate::store::Store;
+use crate::service::{Catalog, Disk};
 use termd_keeper::protocol::message::Orphan;
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]
-pub struct ConfigFaults {
+pub struct Faults {
     /// config.toml.
     pub config: Option<String>,
     /// approved.toml.
     pub approved: Option<String>,
+    /// The program on disk.
+    pub reload: ReloadFault,
+}
+
+/// Why the last reload was not done, while this server goes on.
+#[derive(Debug, Clone, Default)]
+pub struct ReloadFault(Arc<Mutex<Option<String>>>);
+
+impl ReloadFault {
+    /// A reload has failed.
+    pub fn set(&self, reason: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+    }
+
+    fn get(&self) -> Option<String> {
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
 }
 
 /// Serves `daemon.*`.
@@ -33,9 +49,10 @@ pub struct ConfigFaults {
 pub struct DaemonHandler {
     catalog: Catalog,
     approvals: Approvals,
-    store: Store,
+    disk: Arc<Disk>,
     keeper: KeeperClient,
     sockets: Arc<SocketStats>,
+    reload_fault: ReloadFault,
     info: DaemonInfo,
 }
 
@@ -43,11 +60,11 @@ impl DaemonHandler {
     /// For this server, which has just started.
     pub(crate) fn new(
         catalog: Catalog,
-        store: Store,
+        disk: Arc<Disk>,
         keeper: KeeperClient,
         sockets: Arc<SocketStats>,
         paths: &Paths,
-        faults: ConfigFaults,
+        faults: Faults,
         approvals: Approvals,
     ) -> Self {
         let pid =
@@ -62,14 +79,18 @@ impl DaemonHandler {
             database: paths.database().to_string_lossy().into_owned(),
             config_fault: faults.config,
             approved_fault: faults.approved,
+            reload_fault: None,
+            unit: systemd_unit(),
+            disk: None,
             agent: false,
         };
         Self {
             catalog,
             approvals,
-            store,
+            disk,
             keeper,
             sockets,
+            reload_fault: faults.reload,
             info,
         }
     }
@@ -118,7 +139,9 @@ impl DaemonHandler {
 
     fn info_for(&self, context: &ConnectionContext) -> DaemonInfo {
         DaemonInfo {
+            disk: self.disk.shortage(),
             agent: context.native_owner().agent.is_some(),
+            reload_fault: self.reload_fault.get(),
             ..self.info.clone()
         }
     }
@@ -139,11 +162,33 @@ impl DaemonHandler {
             spool_bytes: usage.spool_bytes,
             unstored_bytes: usage.unstored_bytes,
             server_rss_bytes: resident_bytes(),
-            database_bytes: self.store.database_bytes(),
+            database_bytes: self.disk.database_bytes(),
             orphan_count: orphans.count.into(),
             orphans: orphans.listed.iter().map(orphan).collect(),
         })
     }
+}
+
+/// The unit whose main process the keeper is. `SYSTEMD_EXEC_PID` (systemd.exec(5)) is in the
+/// environment of what a unit's process starts, too, so it counts only where it is the keeper's pid.
+fn systemd_unit() -> Option<String> {
+    let keeper = rustix::process::getppid()?.as_raw_nonzero();
+    let main = std::env::var("SYSTEMD_EXEC_PID").ok()?;
+    if main != keeper.to_string() {
+        return None;
+    }
+    let cgroups = std::fs::read_to_string(format!("/proc/{keeper}/cgroup")).ok()?;
+    unit_in(&cgroups)
+}
+
+/// The innermost service in `/proc/PID/cgroup`: the keeper may be in a cgroup of its own below it.
+fn unit_in(cgroups: &str) -> Option<String> {
+    let services = cgroups.split(['/', '\n']).rev();
+    let unit = |name: &&str| {
+        name.strip_suffix(".service")
+            .is_some_and(|name| !name.is_empty())
+    };
+    services.into_iter().find(unit).map(str::to_owned)
 }
 
 fn orphan(orphan: &Orphan) -> termd_proto::daemon::Orphan {
@@ -159,4 +204,24 @@ fn resident_bytes() -> u64 {
         .ok()
         .and_then(|statm| statm.split_whitespace().nth(1)?.parse::<u64>().ok());
     pages.unwrap_or(0) * rustix::param::page_size() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_service_is_the_unit() {
+        let below = "/user.slice/user-1.slice/user@1.service/app.slice";
+        for (cgroups, unit) in [
+            (format!("0::{below}/termd.service\n"), Some("termd.service")),
+            (
+                format!("0::{below}/termd.service/keeper\n"),
+                Some("termd.service"),
+            ),
+            ("0::/user.slice/session-1.scope\n".to_owned(), None),
+        ] {
+            assert_eq!(unit_in(&cgroups).as_deref(), unit, "{cgroups}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ pub use acp::AcpHandler;
 pub use approval::ApprovalHandler;
 pub use audit::AuditHandler;
 pub use command::CommandHandler;
-pub use daemon::{ConfigFaults, DaemonHandler};
+pub use daemon::{DaemonHandler, Faults, ReloadFault};
 pub use file::FileHandler;
 pub use interact::InteractHandler;
 pub use policy::PolicyHandler;

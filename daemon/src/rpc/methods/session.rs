@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use termd_proto::TerminalRef;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
-    AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DetachTerminal, HoldTerminal,
-    KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS, ReadResult, ReadTerminal,
-    ResizeTerminal, SendInput, SendResult, ShowTerminal, SubscribeEvents, TerminalInfo,
-    TerminalPage, WaitForExit, WaitResult,
+    AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DeletedTranscript,
+    DetachTerminal, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS,
+    ReadResult, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput, SendResult, ShowTerminal,
+    SubscribeEvents, TerminalInfo, TerminalPage, WaitForExit, WaitResult,
 };
+use termd_proto::{Label, TerminalRef};
 
 use tokio::sync::broadcast;
 
@@ -23,9 +23,10 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
-    Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Screens,
-    TerminalUse, Typist, checked_size, wait_result,
+    Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Renamer,
+    Screens, TerminalUse, TranscriptEraser, Typist, checked_size, wait_result,
 };
+use crate::terminal::input::PipePosition;
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
 use crate::terminal::screen::size::Size;
@@ -53,6 +54,8 @@ pub struct SessionHandler {
     pub(crate) gate: Arc<Gate>,
     pub(crate) input: Arc<InputSender>,
     pub(crate) screens: Screens,
+    pub(crate) renamer: Renamer,
+    pub(crate) eraser: TranscriptEraser,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
 }
 
@@ -66,12 +69,14 @@ impl SessionHandler {
         api.method(&handler, Self::show);
         api.method(&handler, Self::read);
         api.method(&handler, Self::send);
+        api.method(&handler, Self::rename);
         api.method(&handler, Self::resize);
         api.method(&handler, Self::kill);
         api.method(&handler, Self::attach);
         api.method(&handler, Self::detach);
         api.method(&handler, Self::wait);
         api.method(&handler, Self::close);
+        api.method(&handler, Self::delete);
         api.subscription(&handler, Self::subscribe);
     }
 
@@ -107,9 +112,56 @@ impl SessionHandler {
         if params.command.is_none() && !params.args.is_empty() {
             return Err(RpcError::invalid_params("args", "need a command"));
         }
-        let owner = context.native_owner();
-        let terminal =
-            creation::create(&self.creator, &self.binding, params, owner, context).await?;
+        let again = params.replace.then(|| params.clone());
+        let created = self.create_once(params, &context).await;
+        let terminal = match (created, again) {
+            (Err(TerminalError::LabelTaken(label)), Some(again)) => {
+                self.close_holder(&label, &context).await?;
+                self.create_once(again, &context).await?
+            }
+            (created, _) => created?,
+        };
+        Ok(terminal.info())
+    }
+
+    async fn create_once(
+        &self,
+        params: CreateTerminal,
+        context: &Arc<ConnectionContext>,
+    ) -> Result<Arc<Terminal>, TerminalError> {
+        let (owner, context) = (context.native_owner(), Arc::clone(context));
+        creation::create(&self.creator, &self.binding, params, owner, context).await
+    }
+
+    /// Closes the terminal that has a label, for one that replaces it.
+    async fn close_holder(
+        &self,
+        label: &Label,
+        context: &ConnectionContext,
+    ) -> Result<(), TerminalError> {
+        let id = TerminalRef(label.as_str().to_owned());
+        let holder = self.find_to_use(&id, TerminalUse::Control, context).await?;
+        let (ender, actor) = (Arc::clone(&self.ender), context.native_owner());
+        let closed = tokio::spawn(async move { ender.close(&holder, &actor, None).await });
+        closed.await.map_err(|_| TerminalError::Stopping)??;
+        Ok(())
+    }
+
+    async fn rename(
+        self: Arc<Self>,
+        params: RenameTerminal,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<TerminalInfo> {
+        let RenameTerminal { id, label } = params;
+        let terminal = self
+            .find_to_use(&id, TerminalUse::Control, &context)
+            .await?;
+        let (renamer, actor) = (self.renamer.clone(), context.native_owner());
+        let renamed = {
+            let terminal = Arc::clone(&terminal);
+            tokio::spawn(async move { renamer.rename(&terminal, label, &actor).await })
+        };
+        renamed.await.map_err(|_| TerminalError::Stopping)??;
         Ok(terminal.info())
     }
 
@@ -174,10 +226,17 @@ impl SessionHandler {
             id,
             text,
             data,
+            eof,
+            input_offset,
             confirmed,
             timeout_ms,
         } = params;
+        let position = PipePosition {
+            offset: input_offset,
+            is_last: eof.unwrap_or_default(),
+        };
         let bytes = match (text, data) {
+            (None, None) if position.is_last => Vec::new(),
             (Some(text), None) => text.into_bytes(),
             (None, Some(data)) => BASE64
                 .decode(data)
@@ -205,7 +264,9 @@ impl SessionHandler {
             confirmed: confirmed.unwrap_or_default(),
             asks: context.asks(),
         };
-        let sent = self.input.send(&terminal, bytes, &typist, longest);
+        let sent = self
+            .input
+            .send(&terminal, bytes, position, &typist, longest);
         Ok(sent.await?)
     }
 
@@ -248,7 +309,16 @@ impl SessionHandler {
         params: AttachTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
-        let AttachTerminal { id, mode } = params;
+        let AttachTerminal {
+            id,
+            mode,
+            cols,
+            rows,
+        } = params;
+        let size = match (cols, rows) {
+            (None, None) => None,
+            given => Some(checked_size(given.0, given.1)?),
+        };
         let mode = mode.unwrap_or_default();
         let terminal = match mode {
             AttachMode::Watch => self.find(&id).await?,
@@ -258,7 +328,7 @@ impl SessionHandler {
         let (actor, number) = (context.native_owner(), context.id.0);
         let attaching = self
             .attachments
-            .attach(&terminal, actor, number, mode, ended);
+            .attach(&terminal, actor, number, mode, size, ended);
         Ok(attaching.await?)
     }
 
@@ -268,7 +338,7 @@ impl SessionHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
         let terminal = self.find(&params.id).await?;
-        terminal.connections.detach(context.id.0);
+        self.attachments.detach(&terminal, context.id.0).await;
         Ok(())
     }
 
@@ -307,6 +377,18 @@ impl SessionHandler {
         let eof = eof_ms.map(Duration::from_millis);
         let closed = tokio::spawn(async move { ender.close(&terminal, &actor, eof).await });
         Ok(closed.await.map_err(|_| TerminalError::Stopping)??)
+    }
+
+    async fn delete(
+        self: Arc<Self>,
+        params: DeleteTranscript,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<DeletedTranscript> {
+        let actor = context.native_owner();
+        let terminal = self.catalog.find_for(&params.id, &actor).await?;
+        let eraser = self.eraser.clone();
+        let deleted = tokio::spawn(async move { eraser.erase(&terminal, &actor).await });
+        Ok(deleted.await.map_err(|_| TerminalError::Stopping)??)
     }
 
     async fn subscribe(

@@ -38,7 +38,8 @@ pub(super) fn with_policy(
             detail.insert(key.to_owned(), names.into());
         }
     }
-    let env = environment(filtered.env, &filtered.set, &request.options.env);
+    let own = &request.options.env;
+    let env = environment(request.creator(), filtered.env, &filtered.set, own);
     Launch { env, ..launch }
 }
 

@@ -33,7 +33,7 @@ use crate::clock::now_ms;
 use crate::config::SpoolConfig;
 use crate::keeper_client::KeeperError;
 use crate::shell::{self, ShellFiles};
-use crate::store::{AuditAction, AuditOutcome, Store};
+use crate::store::{AuditAction, AuditOutcome, BlockPermit, Store};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
@@ -76,7 +76,7 @@ impl Creator {
         request: CreateRequest,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let bounds = Bounds::checked(&request)?;
-        self.starter.check_stdio(request.options.stdio)?;
+        self.starter.check_stdio(&request.options)?;
         let id = TerminalId::from_random(random_bits()?);
         let label = request.options.label.as_ref();
         let reservation = self
@@ -125,6 +125,10 @@ impl Creator {
             ..self.terminal_record(&id, &request, &launch, bounds, &profile)
         };
         let (launch, record) = self.with_shell_integration(launch, record)?;
+        let row = match self.disk.reserve_row().await {
+            Ok(row) => row,
+            Err(error) => return Err(self.not_started(owner, detail, error).await),
+        };
         let program = launch.program.clone();
         let spawn = spawn_request(launch, &record, lease.confinement.clone());
         let recorded = self.record_create(AuditOutcome::Ok, owner, Some(&id), detail);
@@ -140,7 +144,7 @@ impl Creator {
             ..record
         };
         self.record_missing(&record).await;
-        let terminal = self.begin(record, spawned).await?;
+        let terminal = self.begin(record, spawned, row)?;
         lease.keep_until_exit(&terminal);
         reservation.keep();
         Ok(terminal)
@@ -245,10 +249,11 @@ impl Creator {
     }
 
     /// Starts the task of a terminal whose command runs.
-    async fn begin(
+    fn begin(
         &self,
         record: Record,
         spawned: Spawned,
+        row: BlockPermit,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let id = record.id.clone();
         let size = record.first_size();
@@ -276,7 +281,7 @@ impl Creator {
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let commands = ShellCommands::new(Trust::new(terminal.record.shell_nonce.as_ref()));
         let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, Vec::new());
-        self.store.put_terminal(terminal.row()).await?;
+        row.send_terminal(terminal.row());
         self.tasks.start(NewTask {
             terminal: Arc::clone(&terminal),
             ends,
@@ -318,6 +323,7 @@ impl Creator {
             deadline_ms: profile.timeout.map(|timeout| monotonic_ms() + timeout.ms()),
             scrollback: bounds.scrollback,
             stdio: request.options.stdio,
+            stdin: request.options.stdin,
             meta: request.options.meta.clone(),
             shell_nonce: None,
         }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use nix::unistd::{Uid, User};
 use serde_json::{Map, Value};
 use termd_proto::terminal::{
-    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdio,
+    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdin, Stdio,
 };
 
 use crate::terminal::error::TerminalError;
 use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
-use crate::terminal::lifecycle::launch::{Launch, LaunchRequest, inherited_environment};
+use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherited_environment};
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
 use termd_policy::CompiledGate;
@@ -75,6 +75,13 @@ impl Bounds {
 }
 
 impl CreateRequest {
+    pub(super) fn creator(&self) -> Creator {
+        match self.owner.agent() {
+            Some(_) => Creator::Agent,
+            None => Creator::Person,
+        }
+    }
+
     /// What is to be executed, before the file system is asked.
     pub(super) fn launch_request(&self) -> LaunchRequest {
         let home = || {
@@ -94,6 +101,7 @@ impl CreateRequest {
             args: self.options.args.clone(),
             base_env,
             env: self.options.env.clone(),
+            creator: self.creator(),
             cwd: self.options.cwd.as_ref().map_or_else(home, PathBuf::from),
             login_shell,
         }
@@ -130,6 +138,9 @@ impl CreateRequest {
         detail.insert("env".to_owned(), names.into());
         if self.options.stdio == Stdio::Pipes {
             detail.insert("stdio".to_owned(), "pipes".into());
+        }
+        if self.options.stdin == Stdin::Pipe {
+            detail.insert("stdin".to_owned(), "pipe".into());
         }
         if let Some(label) = &self.options.label {
             detail.insert("label".to_owned(), label.as_str().into());

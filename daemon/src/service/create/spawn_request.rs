@@ -30,6 +30,7 @@ pub(super) fn spawn_request(
         rows: record.rows,
         notes: record.to_notes(&TerminalAgents::default()),
         stdio: record.stdio,
+        stdin: record.stdin,
         confinement,
         pause: None,
         file: None,

@@ -5,7 +5,7 @@
 //! its scope hold. Where one of them does not come about, nothing of the command is left.
 
 use termd_proto::TerminalId;
-use termd_proto::terminal::{ScopeLimits, Stdio};
+use termd_proto::terminal::{CreateTerminal, ScopeLimits, Stdin, Stdio};
 use thiserror::Error;
 
 use crate::keeper_client::{KeeperClient, KeeperError};
@@ -50,8 +50,14 @@ impl Starter {
     }
 
     /// Checks that the keeper can start a command with this standard input and output.
-    pub(super) fn check_stdio(&self, stdio: Stdio) -> Result<(), TerminalError> {
-        let possible = self.keeper.can_start(stdio);
+    pub(super) fn check_stdio(&self, options: &CreateTerminal) -> Result<(), TerminalError> {
+        if (options.stdio, options.stdin) == (Stdio::Pty, Stdin::Pipe) {
+            return Err(TerminalError::Invalid {
+                field: "stdin",
+                problem: "can be a pipe only where `stdio` is \"pipes\"".to_owned(),
+            });
+        }
+        let possible = self.keeper.can_start(options.stdio, options.stdin);
         possible.map_err(|error| TerminalError::Invalid {
             field: "stdio",
             problem: format!("cannot be pipes: {error}"),

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use termd_proto::terminal::{CreateTerminal, Owner};
 
 use crate::service::descent::agent_environment;
-use crate::terminal::lifecycle::launch::is_handed_on;
+use crate::terminal::lifecycle::launch::Creator;
 use termd_policy::program::is_program_variable;
 
 /// Variables that a shell changes with each command, and that make no program run another one. They
@@ -31,7 +31,7 @@ impl Variables {
         let words = Words::of(options);
         let counts = |name: &str| {
             let is_place = PLACE_VARIABLES.contains(&name) && !words.name(name);
-            !is_place && is_handed_on(OsStr::new(name))
+            !is_place && Creator::Agent.hands_on(OsStr::new(name))
         };
         let handed_on = match (&options.base_env, owner.agent()) {
             (Some(base_env), Some(agent)) => {
@@ -133,6 +133,7 @@ mod tests {
                 ("_", "/bin/x"),
                 ("TERM", "dumb"),
                 ("PAGER", "./x"),
+                ("SYSTEMD_PAGER", "./x"),
                 ("TERMD_TERMINAL", "term_aaaaaaaaaaaa"),
                 ("NOTIFY_SOCKET", "/x"),
             ])),

@@ -1,6 +1,7 @@
 //! The floor of free space on the file system of the state directory.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Map;
@@ -16,7 +17,7 @@ use crate::terminal::output::disk::{FreeSpace, Room};
 pub(super) const PAUSE: Duration = Duration::from_secs(5);
 /// The pause while free space is near the floor. What is written in one such pause may go below the
 /// floor.
-const PAUSE_NEAR_FLOOR: Duration = Duration::from_secs(1);
+pub(super) const PAUSE_NEAR_FLOOR: Duration = Duration::from_secs(1);
 /// Free space below this multiple of the floor is near it.
 const NEAR_FLOORS: u64 = 16;
 /// Free space must exceed the floor by this part of it before output is stored again. Otherwise the
@@ -29,6 +30,8 @@ pub(super) struct FreeSpaceWatch {
     state_dir: PathBuf,
     config: StoreConfig,
     room: watch::Sender<Room>,
+    /// Free bytes at the last look, and the floor.
+    seen: Mutex<(u64, Option<u64>)>,
     audit: AuditLog,
 }
 
@@ -38,6 +41,7 @@ impl FreeSpaceWatch {
             state_dir,
             config,
             room: watch::Sender::new(Room::Enough),
+            seen: Mutex::default(),
             audit,
         }
     }
@@ -49,6 +53,11 @@ impl FreeSpaceWatch {
     /// The free space, where there is too little of it.
     pub(super) fn lack(&self) -> Option<FreeSpace> {
         self.room.borrow().lack()
+    }
+
+    /// Free bytes at the last look, and the floor, where there is one.
+    pub(super) fn seen(&self) -> (u64, Option<u64>) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The daemon ends: output that waits for room is given up, and recorded as lost.
@@ -77,7 +86,9 @@ impl FreeSpaceWatch {
         };
         let size = space.f_blocks.saturating_mul(space.f_frsize);
         let bytes = space.f_bavail.saturating_mul(space.f_frsize);
-        let floor = self.config.floor(size)?;
+        let floor = self.config.floor(size);
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = (bytes, floor);
+        let floor = floor?;
         self.update(FreeSpace { floor, bytes }).await;
         let is_near = bytes < floor.saturating_mul(NEAR_FLOORS);
         Some(if is_near { PAUSE_NEAR_FLOOR } else { PAUSE })

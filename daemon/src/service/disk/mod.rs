@@ -11,17 +11,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use termd_proto::daemon::{DiskShortage, DiskShortageKind};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::Gap;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
-use self::free_space_watch::{FreeSpaceWatch, PAUSE};
+use self::free_space_watch::{FreeSpaceWatch, PAUSE, PAUSE_NEAR_FLOOR};
 use self::total_quota::TotalQuota;
 use crate::config::StoreConfig;
 use crate::service::audit_log::AuditLog;
 use crate::service::registry::Registry;
-use crate::store::{Store, StoreError};
+use crate::store::{BlockPermit, Stall, Store, StoreError};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::output::disk::{DiskShare, FreeSpace};
@@ -29,6 +30,7 @@ use crate::terminal::output::disk::{DiskShare, FreeSpace};
 /// The disk that output is stored on.
 #[derive(Debug)]
 pub(crate) struct Disk {
+    store: Store,
     free_space: FreeSpaceWatch,
     total_quota: Option<TotalQuota>,
     /// The output that may be stored of one terminal, in bytes.
@@ -47,12 +49,13 @@ impl Disk {
     ) -> Self {
         let total_quota = config.total_quota.bytes().map(|bytes| TotalQuota {
             bytes,
-            store,
+            store: store.clone(),
             registry,
             audit: audit.clone(),
             events,
         });
         Self {
+            store,
             total_quota,
             terminal_quota: config.terminal_quota.bytes(),
             free_space: FreeSpaceWatch::new(state_dir, config, audit),
@@ -70,12 +73,9 @@ impl Disk {
         let mut pause = first_pause;
         let mut total_at = Instant::now() + PAUSE;
         loop {
-            tokio::time::sleep(pause.unwrap_or(PAUSE)).await;
+            self.pause(pause.unwrap_or(PAUSE)).await;
             pause = self.free_space.look().await;
             let Some(total_quota) = &self.total_quota else {
-                if pause.is_none() {
-                    return;
-                }
                 continue;
             };
             if Instant::now() < total_at {
@@ -90,12 +90,58 @@ impl Disk {
         }
     }
 
+    /// Waits until the next look at free space: a full disk is looked at at once, and then each second.
+    async fn pause(&self, pause: Duration) {
+        if self.store.stall().is_some() {
+            tokio::time::sleep(pause.min(PAUSE_NEAR_FLOOR)).await;
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = self.store.stalled() => {}
+        }
+    }
+
     /// Checks that there is room for something new.
     pub(crate) fn check_room(&self) -> Result<(), TerminalError> {
-        match self.free_space.lack() {
-            None => Ok(()),
-            Some(FreeSpace { floor, bytes: free }) => Err(TerminalError::DiskFloor { floor, free }),
-        }
+        let Some(DiskShortage { kind, free, floor }) = self.shortage() else {
+            return Ok(());
+        };
+        Err(match (kind, floor) {
+            (DiskShortageKind::BelowFloor, Some(floor)) => TerminalError::DiskFloor { floor, free },
+            _ => TerminalError::DiskFull { free },
+        })
+    }
+
+    /// What the disk lacks, if anything.
+    pub(crate) fn shortage(&self) -> Option<DiskShortage> {
+        let (free, floor) = self.free_space.seen();
+        let kind = match (self.store.stall(), self.free_space.lack()) {
+            (Some(Stall::Full), _) => DiskShortageKind::Full,
+            (Some(Stall::FullForOutput), _) => DiskShortageKind::OutputWaits,
+            (_, Some(FreeSpace { floor, bytes: free })) => {
+                let (kind, floor) = (DiskShortageKind::BelowFloor, Some(floor));
+                return Some(DiskShortage { kind, free, floor });
+            }
+            (Some(Stall::Failing) | None, None) => return None,
+        };
+        Some(DiskShortage { kind, free, floor })
+    }
+
+    /// Size of the database with its write-ahead log, in bytes.
+    pub(crate) fn database_bytes(&self) -> u64 {
+        self.store.database_bytes()
+    }
+
+    /// A place in the queue of writes for the row of something new; an error where it would wait for
+    /// room.
+    pub(crate) async fn reserve_row(&self) -> Result<BlockPermit, TerminalError> {
+        self.store.reserve_row().await.map_err(|error| match error {
+            StoreError::DiskFull => TerminalError::DiskFull {
+                free: self.free_space.seen().0,
+            },
+            other => other.into(),
+        })
     }
 
     /// The daemon ends: output that waits for room is given up, and recorded as lost.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{CloseCause, EndCause, Owner, TerminalState, WaitResult};
+use termd_proto::terminal::{CloseCause, EndCause, Owner, Stdin, TerminalState, WaitResult};
 use tokio::sync::broadcast;
 
 use super::closing::Closing;
@@ -14,14 +14,14 @@ use super::tree_end::TreeEnd;
 use crate::clock::now_ms;
 use crate::service::audit_log::AuditLog;
 use crate::service::registry::Registry;
-use crate::store::{AuditAction, AuditOutcome, Store};
+use crate::store::{AuditAction, AuditOutcome, Store, StoreError};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
-use crate::terminal::input::{Care, LineCare, Secrecy};
+use crate::terminal::input::{Care, LineCare, PipePosition, Secrecy};
 use crate::terminal::lifecycle::exit_status::signal_number;
 
-/// Ends terminals. What is done is recorded before.
+/// Ends terminals. What is done is recorded before, or as soon as it can be.
 #[derive(Debug)]
 pub(crate) struct Ender {
     tree_end: TreeEnd,
@@ -146,23 +146,43 @@ impl Ender {
         Ok(wait_result(terminal))
     }
 
-    /// Ends the processes of a terminal that is marked as closed, stores its row, and forgets it.
+    /// Ends the processes of a terminal that is marked as closed, stores its row, and forgets it. Where
+    /// nothing reaches the disk, the row is stored later.
     pub(crate) async fn end_closed(
         &self,
-        terminal: &Terminal,
+        terminal: &Arc<Terminal>,
         signal: i32,
     ) -> Result<(), TerminalError> {
         self.tree_end.end(terminal, signal).await?;
-        self.store.put_terminal(terminal.row()).await?;
-        self.store.flush().await?;
         let id = terminal.id().clone();
         let _ = self.events.send(TerminalEvent::Closed { id });
-        // A task that still stores output forgets its terminal itself.
-        if self.retirement.contains(terminal.id()) {
-            self.retirement.forget(terminal).await;
+        let stored = store_closed(
+            Arc::clone(terminal),
+            self.store.clone(),
+            Arc::clone(&self.retirement),
+        );
+        tokio::select! {
+            stored = tokio::spawn(stored) => match stored {
+                Ok(stored) => Ok(stored?),
+                Err(_) => Err(TerminalError::Stopping),
+            },
+            _ = self.store.stalled() => Ok(()),
         }
-        Ok(())
     }
+}
+
+async fn store_closed(
+    terminal: Arc<Terminal>,
+    store: Store,
+    retirement: Arc<Retirement>,
+) -> Result<(), StoreError> {
+    store.put_terminal(terminal.row()).await?;
+    store.flush().await?;
+    // A task that still stores output forgets its terminal itself.
+    if retirement.contains(terminal.id()) {
+        retirement.forget(&terminal).await;
+    }
+    Ok(())
 }
 
 fn mark_closed(terminal: &Terminal, closing: Closing) {
@@ -181,18 +201,34 @@ fn mark_closed(terminal: &Terminal, closing: Closing) {
     });
 }
 
-/// Types the tty's end-of-file character, once, and waits for the exit, `max` at the longest. A shell
+/// Types the tty's end-of-file character, once, or ends the input of a pipe, and waits for the exit, `max` at the longest. A shell
 /// at its prompt, and whatever reads to the end of its input, ends by itself then, with an exit
 /// status of its own. The character is typed in raw mode too: a line editor understands it.
 async fn end_input(terminal: &Terminal, max: Duration) {
     let ended = async {
-        if let Some(character) = terminal.end_of_file_character().await {
+        let (bytes, position) = match terminal.record.stdin {
+            Stdin::Null => {
+                let character = terminal.end_of_file_character().await;
+                (Vec::from_iter(character), PipePosition::default())
+            }
+            Stdin::Pipe => {
+                let is_last = true;
+                (
+                    Vec::new(),
+                    PipePosition {
+                        offset: None,
+                        is_last,
+                    },
+                )
+            }
+        };
+        if position.is_last || !bytes.is_empty() {
             // A terminal that takes no input is closed all the same.
             let care = Care {
                 lines: LineCare::Any,
                 secrecy: Secrecy::NotShown,
             };
-            if let Ok(queued) = queue_input(terminal, vec![character], care).await {
+            if let Ok(queued) = queue_input(terminal, bytes, care, position).await {
                 let _ = wait_until_taken(terminal, queued, max).await;
             }
         }

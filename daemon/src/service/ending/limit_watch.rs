@@ -81,8 +81,12 @@ impl LimitWatch {
         if terminal.progress().end_cause.is_none() {
             return;
         }
-        if let Err(error) = self.store.put_terminal(terminal.row()).await {
-            tracing::error!(terminal = %id, %error, "cannot store which limit was reached");
+        match self.store.reserve_row().await {
+            Ok(permit) => permit.send_terminal(terminal.row()),
+            // The row is stored at the exit, too.
+            Err(error) => {
+                tracing::error!(terminal = %id, %error, "cannot store which limit was reached");
+            }
         }
         self.recorder.publish(terminal, limit, value);
         if let Err(error) = self.tree_end.end(terminal, nix::libc::SIGTERM).await {

@@ -29,6 +29,7 @@ use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::Secrecy;
 use crate::terminal::input::foreground::foreground_process;
+use crate::terminal::input::stdin_reader::stdin_reader;
 use termd_policy::{
     CompiledGate, Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile,
     Request, TypedLine, TypedLines, command_text, env_sha256, program,
@@ -70,6 +71,15 @@ pub(crate) struct NewCommand<'a> {
     pub(crate) all_env: &'a [(String, String)],
     /// What the connection has set for the gate.
     pub(crate) gate: &'a CompiledGate,
+}
+
+/// Who reads lines that are judged.
+struct JudgedTyping<'a> {
+    program: Option<&'a str>,
+    /// The program's directory, where it is known.
+    cwd: Option<&'a str>,
+    /// Whether their text may stand in no record.
+    is_secret: bool,
 }
 
 impl NewCommand<'_> {
@@ -151,6 +161,36 @@ impl Gate {
         })
     }
 
+    /// Judges what is about to be sent into the pipe that a command reads, as
+    /// [`judge_typing`](Self::judge_typing) does it, if a program would run it. The end of the input
+    /// ends a line.
+    pub(crate) async fn judge_piped(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        typed: &TypedLines,
+        bytes: &[u8],
+        is_last: bool,
+    ) -> Result<TypedLines, TerminalError> {
+        let mut next = typed.clone();
+        let Some(reader) = stdin_reader(terminal).await else {
+            next.forget();
+            return Ok(next);
+        };
+        let program = Some(reader.program.as_str());
+        let mut lines = next.feed_piped(bytes, program);
+        if is_last {
+            lines.extend(next.feed_piped(b"\n", program));
+        }
+        let typing = JudgedTyping {
+            program,
+            cwd: reader.cwd.as_deref(),
+            is_secret: false,
+        };
+        self.judge_lines(terminal, typist, lines, &typing).await?;
+        Ok(next)
+    }
+
     /// Judges what is about to be typed, together with what was typed before it: each line that it
     /// completes for the program in the foreground. To be called before the bytes go out. Returns
     /// what is to be remembered as typed once they have.
@@ -183,11 +223,29 @@ impl Gate {
         if is_secret {
             next.forget();
         }
+        let typing = JudgedTyping {
+            program,
+            cwd: foreground
+                .as_ref()
+                .and_then(|process| process.cwd.as_deref()),
+            is_secret: is_secret || is_hidden,
+        };
+        self.judge_lines(terminal, typist, lines, &typing).await?;
+        Ok(next)
+    }
+
+    /// Judges complete lines, and records those that are not plainly safe.
+    async fn judge_lines(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        lines: Vec<TypedLine>,
+        typing: &JudgedTyping<'_>,
+    ) -> Result<(), TerminalError> {
+        let program = typing.program;
         // A line runs where the program is by now, and not where the terminal was started. A line
         // behind another one of the same call runs where that one may lead.
-        let here = foreground.as_ref();
-        let here = here.and_then(|process| process.cwd.as_deref());
-        let mut whereabouts = PossibleCwd::at(Some(here.unwrap_or(&terminal.record.cwd)));
+        let mut whereabouts = PossibleCwd::at(Some(typing.cwd.unwrap_or(&terminal.record.cwd)));
         for line in lines {
             let decision = self.decide_line(&line, program, typist, &whereabouts);
             let next_cwd = decision.next_cwd.clone();
@@ -195,7 +253,7 @@ impl Gate {
             let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
             let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
             let asker = typist.asker();
-            let ruling = if is_secret || is_hidden {
+            let ruling = if typing.is_secret {
                 self.rule_on_secret(judgement, asker)
             } else {
                 let subject = Subject {
@@ -214,7 +272,7 @@ impl Gate {
                 return Err(ruling.into_error());
             }
         }
-        Ok(next)
+        Ok(())
     }
 
     /// Records a typed line that is not plainly safe.

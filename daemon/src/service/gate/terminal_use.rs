@@ -62,7 +62,7 @@ impl Gate {
             approved: None,
             needs_person: true,
         };
-        let label = terminal.record.label.as_ref();
+        let label = terminal.label();
         let label = label.map(|label| format!(" (`{label}`)"));
         let command = format!(
             "use the terminal {}{} until it closes: type into it, resize it, signal it and close it",
@@ -75,19 +75,23 @@ impl Gate {
         };
         let always = || Always::No("it holds until the terminal closes".to_owned());
         let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
-        if matches!(consent, Consent::Approved(_)) {
-            terminal.agents.allow(&agent);
-            self.keep_notes(terminal).await;
-        }
+        let is_approved = matches!(consent, Consent::Approved(_));
         let ruling = self.ruling(judgement, Some(command), consent, asker);
         let (action, outcome) = (AuditAction::TerminalUse, ruling.outcome());
         let id = Some(terminal.id());
-        self.audit
+        let recorded = self
+            .audit
             .record(action, outcome, asker.owner, id, ruling.detail())
-            .await?;
+            .await;
         if ruling.allows() {
+            recorded?;
+            if is_approved {
+                terminal.agents.allow(&agent);
+                self.keep_notes(terminal).await;
+            }
             return Ok(());
         }
+        // What is refused is refused with a record and without.
         Err(match effect {
             Effect::Deny => TerminalError::ForeignTerminal(terminal.id().clone()),
             _ => ruling.into_error(),

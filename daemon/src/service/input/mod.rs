@@ -1,12 +1,14 @@
 //! `session.type` and `session.send`: from the caller to the terminal's task.
 
+mod control_keys;
+mod piped;
 mod recorder;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use termd_proto::interact::TypedInput;
-use termd_proto::terminal::SendResult;
+use termd_proto::terminal::{SendResult, Stdin};
 
 use super::gate::{Gate, TerminalUse, Typist};
 use super::screens::Screens;
@@ -16,8 +18,9 @@ use crate::terminal::handle::Terminal;
 use crate::terminal::input::input_audit::AuditedInput;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
 use crate::terminal::input::typing::{Lines, Typing, TypingModes, echo_of};
-use crate::terminal::input::{Care, LineCare, Secrecy};
+use crate::terminal::input::{Care, LineCare, PipePosition, Secrecy};
 
+use self::control_keys::ControlKeys;
 pub(crate) use self::recorder::InputRecorder;
 
 /// Types into terminals: judged, recorded, and only then typed.
@@ -49,6 +52,13 @@ impl InputSender {
         typist: &Typist<'_>,
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
+        if terminal.record.stdin == Stdin::Pipe {
+            if input.secret {
+                return Err(TerminalError::NoSecretAwaited(terminal.id().clone()));
+            }
+            let (bytes, position) = piped::of_typed(input)?;
+            return self.send(terminal, bytes, position, typist, max).await;
+        }
         let typing = Typing::of(input)?;
         // A tty that cannot say how it reads has no reader left.
         let tty = terminal.line_discipline().await;
@@ -70,7 +80,9 @@ impl InputSender {
             LineCare::Whole(Lines::of(&bytes))
         };
         let care = Care { lines, secrecy };
-        self.type_bytes(terminal, bytes, care, typist, max).await
+        let position = PipePosition::default();
+        self.type_bytes(terminal, bytes, care, position, typist, max)
+            .await
     }
 
     /// Sends bytes as they are. Waits until the terminal has taken them, `max` at the longest.
@@ -78,14 +90,28 @@ impl InputSender {
         &self,
         terminal: &Arc<Terminal>,
         bytes: Vec<u8>,
+        position: PipePosition,
         typist: &Typist<'_>,
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
+        let secrecy = match terminal.record.stdin {
+            Stdin::Pipe => Secrecy::NotShown,
+            Stdin::Null if position == PipePosition::default() => Secrecy::Shown(echo_of(&bytes)),
+            Stdin::Null => {
+                return Err(TerminalError::Invalid {
+                    field: "eof",
+                    problem: "and `input_offset` are for a command that reads a pipe: a tty gets \
+                              the key ctrl-d"
+                        .to_owned(),
+                });
+            }
+        };
         let care = Care {
             lines: LineCare::Any,
-            secrecy: Secrecy::Shown(echo_of(&bytes)),
+            secrecy,
         };
-        self.type_bytes(terminal, bytes, care, typist, max).await
+        self.type_bytes(terminal, bytes, care, position, typist, max)
+            .await
     }
 
     /// The one way to a terminal's task. Bytes are judged and recorded before any of them goes out,
@@ -95,6 +121,7 @@ impl InputSender {
         terminal: &Arc<Terminal>,
         bytes: Vec<u8>,
         care: Care,
+        position: PipePosition,
         typist: &Typist<'_>,
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
@@ -102,19 +129,43 @@ impl InputSender {
         self.gate
             .check_use(terminal, TerminalUse::Input, typist.asker())
             .await?;
+        if let Some(size) = terminal.connections.typed(connection) {
+            self.screens.follow(terminal, size).await;
+        }
         let mut typed = terminal.typed_lines.lock().await;
-        let next = self
-            .gate
-            .judge_typing(terminal, typist, &typed, &bytes, &care.secrecy);
-        let next = next.await?;
-        self.recorder
-            .record_typist(terminal, actor, connection)
-            .await?;
-        self.recorder.catch_up(terminal).await?;
+        let next = match terminal.record.stdin {
+            Stdin::Pipe => {
+                let judged =
+                    self.gate
+                        .judge_piped(terminal, typist, &typed, &bytes, position.is_last);
+                judged.await?
+            }
+            Stdin::Null => {
+                let judged =
+                    self.gate
+                        .judge_typing(terminal, typist, &typed, &bytes, &care.secrecy);
+                judged.await?
+            }
+        };
+        terminal.takes_input()?;
+        let has_own_record = match self.recorder.begin(terminal, actor, connection).await {
+            Ok(()) => false,
+            Err(error) => {
+                let keys = match terminal.record.stdin {
+                    Stdin::Pipe => None,
+                    Stdin::Null => ControlKeys::of(&bytes, &typed),
+                };
+                let keys = keys.ok_or(error)?;
+                self.recorder
+                    .record_interrupt(terminal, actor, &keys)
+                    .await?;
+                true
+            }
+        };
         self.gate.note_typist(terminal, actor).await?;
         let copy = bytes.clone();
         let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
-        let queued = queue_input(terminal, bytes, care).await?;
+        let queued = queue_input(terminal, bytes, care, position).await?;
         let piece = AuditedInput {
             bytes: copy,
             taken: Arc::clone(&queued.taken),
@@ -122,7 +173,9 @@ impl InputSender {
             secret,
             at_ms: now_ms(),
         };
-        self.recorder.count(terminal, actor, connection, piece);
+        if !has_own_record {
+            self.recorder.count(terminal, actor, connection, piece);
+        }
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);
         let taken = wait_until_taken(terminal, queued, max).await;

@@ -7,6 +7,7 @@ use serde_json::Map;
 use termd_proto::terminal::{Owner, TerminalState};
 use tokio_util::sync::CancellationToken;
 
+use super::control_keys::ControlKeys;
 use crate::service::audit_log::AuditLog;
 use crate::store::{AuditAction, AuditOutcome};
 use crate::terminal::error::TerminalError;
@@ -28,27 +29,54 @@ impl InputRecorder {
         Self { audit, stopping }
     }
 
+    /// Before a connection types: records that it does, and what was typed before, where that could
+    /// not be recorded at its time.
+    pub(super) async fn begin(
+        &self,
+        terminal: &Arc<Terminal>,
+        actor: &Owner,
+        connection: u64,
+    ) -> Result<(), TerminalError> {
+        self.record_typist(terminal, actor, connection).await?;
+        self.catch_up(terminal).await
+    }
+
     /// Records that a connection types into a terminal, once for each connection, and never what it
     /// types.
-    pub(super) async fn record_typist(
+    async fn record_typist(
         &self,
         terminal: &Terminal,
         actor: &Owner,
         connection: u64,
     ) -> Result<(), TerminalError> {
-        terminal.takes_input()?;
-        if !terminal.connections.is_first_input(connection) {
+        if terminal.connections.is_typist(connection) {
             return Ok(());
         }
         let (action, id) = (AuditAction::TerminalInput, Some(terminal.id()));
         self.audit
             .record(action, AuditOutcome::Ok, actor, id, Map::new())
+            .await?;
+        terminal.connections.add_typist(connection);
+        Ok(())
+    }
+
+    /// Records control keys that are typed although what was typed before cannot be recorded.
+    pub(super) async fn record_interrupt(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+        keys: &ControlKeys,
+    ) -> Result<(), TerminalError> {
+        let (action, id) = (AuditAction::TerminalInterrupt, Some(terminal.id()));
+        let detail = Map::from_iter([("keys".to_owned(), keys.names().into())]);
+        self.audit
+            .record(action, AuditOutcome::Ok, actor, id, detail)
             .await
     }
 
     /// Waits for the records of what was typed before, where they could not be written at their
     /// time: nothing more is typed until they are. Returns at once otherwise.
-    pub(super) async fn catch_up(&self, terminal: &Arc<Terminal>) -> Result<(), TerminalError> {
+    async fn catch_up(&self, terminal: &Arc<Terminal>) -> Result<(), TerminalError> {
         if !terminal.input_audit(|tallies| tallies.is_behind()) {
             return Ok(());
         }

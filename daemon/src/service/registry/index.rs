@@ -9,7 +9,7 @@ use termd_proto::terminal::{Agent, Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
 
 use crate::config::MaxRunning;
-use crate::terminal::error::RunningLimit;
+use crate::terminal::error::{RunningLimit, TerminalError};
 use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::WaitStatus;
 
@@ -59,11 +59,31 @@ impl Index {
             .then_some(RunningLimit::OfFront(max.of_front))
     }
 
+    /// Keeps a label for a terminal, unless another one has it.
+    pub(super) fn take_label(
+        &mut self,
+        label: &Label,
+        id: &TerminalId,
+    ) -> Result<(), TerminalError> {
+        match self.labels.get(label) {
+            Some(holder) if holder != id => Err(TerminalError::LabelTaken(label.clone())),
+            _ => {
+                self.labels.insert(label.clone(), id.clone());
+                Ok(())
+            }
+        }
+    }
+
     /// Frees the label of a terminal that is closed.
     pub(super) fn free_label(&mut self, terminal: &Terminal) {
-        if let Some(label) = &terminal.record.label
-            && self.labels.get(label) == Some(terminal.id())
-        {
+        if let Some(label) = terminal.label() {
+            self.free_label_of(&label, terminal.id());
+        }
+    }
+
+    /// Frees a label, if this terminal has it.
+    pub(super) fn free_label_of(&mut self, label: &Label, id: &TerminalId) {
+        if self.labels.get(label) == Some(id) {
             self.labels.remove(label);
         }
     }

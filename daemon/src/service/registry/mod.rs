@@ -85,10 +85,7 @@ impl Registry {
             return Err(TerminalError::TooManyOfClient { max_running });
         }
         if let Some(label) = label {
-            if index.labels.contains_key(label) {
-                return Err(TerminalError::LabelTaken(label.clone()));
-            }
-            index.labels.insert(label.clone(), id.clone());
+            index.take_label(label, id)?;
         }
         index.running += 1;
         let starting = Starting {
@@ -120,8 +117,8 @@ impl Registry {
     pub(crate) fn adopt(&self, terminal: &Terminal) {
         let mut index = self.index();
         index.running += 1;
-        if let Some(label) = &terminal.record.label {
-            index.labels.insert(label.clone(), terminal.id().clone());
+        if let Some(label) = terminal.label() {
+            index.labels.insert(label, terminal.id().clone());
         }
     }
 
@@ -139,8 +136,8 @@ impl Registry {
     /// Lists a terminal that only the database knows.
     pub(crate) fn insert_ended(&self, terminal: Arc<Terminal>) {
         let mut index = self.index();
-        if let Some(label) = &terminal.record.label {
-            index.labels.insert(label.clone(), terminal.id().clone());
+        if let Some(label) = terminal.label() {
+            index.labels.insert(label, terminal.id().clone());
         }
         index.by_id.insert(terminal.id().clone(), terminal);
     }
@@ -155,6 +152,35 @@ impl Registry {
     /// Frees the label of a terminal that is closed and still listed.
     pub(crate) fn free_label(&self, terminal: &Terminal) {
         self.index().free_label(terminal);
+    }
+
+    /// Keeps a label for an open terminal, which has its old one until [`relabel`](Self::relabel).
+    pub(crate) fn take_label(
+        &self,
+        label: &Label,
+        terminal: &Terminal,
+    ) -> Result<(), TerminalError> {
+        self.index().take_label(label, terminal.id())
+    }
+
+    /// Gives back a label that was taken, unless the terminal has it already.
+    pub(crate) fn give_back_label(&self, label: &Label, terminal: &Terminal) {
+        if terminal.label().as_ref() != Some(label) {
+            self.index().free_label_of(label, terminal.id());
+        }
+    }
+
+    /// Gives a terminal a label that was taken for it, or takes its label away.
+    pub(crate) fn relabel(&self, terminal: &Terminal, label: Option<Label>) {
+        let mut index = self.index();
+        if terminal.label() != label {
+            index.free_label(terminal);
+            terminal.set_label(label);
+        }
+        // A terminal that was closed meanwhile keeps its label as its name, and holds it no longer.
+        if terminal.state() == TerminalState::Closed {
+            index.free_label(terminal);
+        }
     }
 
     /// The keeper has reaped a root process. Returns its terminal, unless that is not listed yet:

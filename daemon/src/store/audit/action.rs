@@ -10,7 +10,7 @@ pub enum AuditAction {
     ApprovalWatch,
     /// Retention dropped the oldest records.
     AuditPruned,
-    /// Records can be written again after the disk was full.
+    /// Records can be written again: what was refused, or done without a record, until then.
     AuditRecovered,
     /// A record could not be written because the disk is full.
     AuditRefused,
@@ -36,16 +36,22 @@ pub enum AuditAction {
     TerminalConfined,
     /// A terminal was requested.
     TerminalCreate,
+    /// What a closed terminal had printed was deleted.
+    TerminalDelete,
     /// A connection detached from a terminal.
     TerminalDetach,
     /// A command has ended, or did not start after all.
     TerminalExit,
     /// A connection typed into a terminal for the first time, or typed a line that is not safe.
     TerminalInput,
+    /// Control keys were typed while what is typed could not be recorded.
+    TerminalInterrupt,
     /// A command and all that it started was ended.
     TerminalKill,
     /// ACP released a terminal.
     TerminalRelease,
+    /// A terminal was given another label.
+    TerminalRename,
     /// A signal was sent.
     TerminalSignal,
     /// How much was typed, summed over a second.
@@ -77,11 +83,14 @@ impl AuditAction {
             Self::TerminalClose => "terminal.close",
             Self::TerminalConfined => "terminal.confined",
             Self::TerminalCreate => "terminal.create",
+            Self::TerminalDelete => "terminal.delete",
             Self::TerminalDetach => "terminal.detach",
             Self::TerminalExit => "terminal.exit",
             Self::TerminalInput => "terminal.input",
+            Self::TerminalInterrupt => "terminal.interrupt",
             Self::TerminalKill => "terminal.kill",
             Self::TerminalRelease => "terminal.release",
+            Self::TerminalRename => "terminal.rename",
             Self::TerminalSignal => "terminal.signal",
             Self::TerminalTyped => "terminal.typed",
             Self::TerminalUse => "terminal.use",
@@ -90,12 +99,47 @@ impl AuditAction {
         }
     }
 
-    /// Whether the record is about something that has happened already. Its author retries it until
-    /// it is written.
-    pub(crate) fn is_of_the_past(self) -> bool {
-        matches!(
-            self,
-            Self::TerminalExit | Self::TerminalTyped | Self::TerminalDetach
-        )
+    /// What becomes of the action where its record cannot be written.
+    pub(crate) fn without_record(self) -> WithoutRecord {
+        match self {
+            Self::TerminalExit | Self::TerminalTyped => WithoutRecord::Retried,
+            Self::DaemonStart
+            | Self::FileDone
+            | Self::LimitLeft
+            | Self::LimitReached
+            | Self::TerminalClose
+            | Self::TerminalConfined
+            | Self::TerminalDetach
+            | Self::TerminalInterrupt
+            | Self::TerminalKill
+            | Self::TerminalRelease
+            | Self::TerminalSignal => WithoutRecord::Deferred,
+            _ => WithoutRecord::Refused,
+        }
+    }
+}
+
+/// What becomes of an action whose record cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithoutRecord {
+    /// It is not done: whatever begins something.
+    Refused,
+    /// It is over, and its author tries again until the record is written.
+    Retried,
+    /// It is done, and the store writes the record as soon as it can: whatever ends something.
+    Deferred,
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::audit::ACTIONS;
+
+    #[test]
+    fn the_contract_names_each_action() {
+        let words = include_str!("action.rs").lines().filter_map(|line| {
+            let (_, word) = line.trim().strip_prefix("Self::")?.split_once(" => \"")?;
+            word.strip_suffix("\",")
+        });
+        assert_eq!(words.collect::<Vec<_>>(), ACTIONS);
     }
 }

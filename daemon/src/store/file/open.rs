@@ -54,7 +54,7 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     if found == Found::Database {
         probe(path).await?;
     }
-    let mut writer = writer_options(path).connect().await?;
+    let mut writer = writer_options(path, found).connect().await?;
     if found == Found::Nothing {
         // Set before the first table, so that an unfinished database is known as termd's.
         sqlx::query("PRAGMA application_id = 0x74726d64")
@@ -70,6 +70,32 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         writer,
         readers: reader_pool(path),
         head,
+    })
+}
+
+/// Refuses a database that is newer than this binary, without a lock and without a change. What else
+/// may be wrong with it, [`open`] says.
+pub(crate) fn refuse_newer(path: &Path) -> Result<(), StoreError> {
+    let header = existing(path).and_then(|mut file| {
+        let mut log = existing(&beside(path, "-wal")).ok();
+        header::newest(&mut file, log.as_mut())
+    });
+    match header {
+        Ok(Some(header)) if header.application_id == APPLICATION_ID => known(path, &header),
+        _ => Ok(()),
+    }
+}
+
+/// Whether this binary knows the schema.
+fn known(path: &Path, header: &Header) -> Result<(), StoreError> {
+    let found = i64::from(header.user_version);
+    if found <= SCHEMA_VERSION {
+        return Ok(());
+    }
+    Err(StoreError::FromTheFuture {
+        path: path.to_owned(),
+        found,
+        known: SCHEMA_VERSION,
     })
 }
 
@@ -128,14 +154,7 @@ fn judge(path: &Path, header: Option<Header>, size: u64, log_bytes: u64) -> Resu
     if header.application_id != APPLICATION_ID && !header.is_empty {
         return Err(damaged("it is another program's database"));
     }
-    let found = i64::from(header.user_version);
-    if found > SCHEMA_VERSION {
-        return Err(StoreError::FromTheFuture {
-            path: path.to_owned(),
-            found,
-            known: SCHEMA_VERSION,
-        });
-    }
+    known(path, &header)?;
     // The log may hold the rest; without one, the file must hold every page that it counts.
     let whole = header
         .pages
@@ -274,9 +293,15 @@ fn base_options(path: &Path) -> SqliteConnectOptions {
 /// FULL: every commit is on the disk before it is answered. The audit chain promises this, and batches
 /// make it cheap for everything else. SQLite empties the log into the database every 1,000 pages
 /// (4 MiB, the default): often enough that no commit does much of it.
-fn writer_options(path: &Path) -> SqliteConnectOptions {
-    base_options(path)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
+///
+/// The mode of vacuuming is a new database's: to set it again is a write, for which a full disk has no
+/// space.
+fn writer_options(path: &Path, found: Found) -> SqliteConnectOptions {
+    let options = match found {
+        Found::Nothing => base_options(path).auto_vacuum(SqliteAutoVacuum::Incremental),
+        Found::Database => base_options(path),
+    };
+    options
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)

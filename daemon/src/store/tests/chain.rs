@@ -244,7 +244,11 @@ async fn two_thousand_records_from_fifty_tasks_make_one_chain() {
             for record in 0..40 {
                 let at_ms = task * 100 + record;
                 numbers.push((
-                    store.audit(entry("terminal.input", at_ms)).await.unwrap(),
+                    store
+                        .audit(entry("terminal.input", at_ms))
+                        .await
+                        .unwrap()
+                        .unwrap(),
                     at_ms,
                 ));
             }

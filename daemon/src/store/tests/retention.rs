@@ -122,7 +122,7 @@ async fn old_audit_records_go_in_a_recorded_way_and_the_chain_still_verifies() {
     let store = place.open().await;
     assert_eq!(
         store.audit(entry("terminal.create", 9_001)).await.unwrap(),
-        603
+        Some(603)
     );
     let verdict = store.verify_audit().await.unwrap();
     assert_eq!((verdict.checked, verdict.first_bad), (2, None));

@@ -44,6 +44,20 @@ pub(crate) async fn running_transcripts(
     Ok(sizes)
 }
 
+/// Bytes of output that are kept of a terminal.
+pub(crate) async fn transcript_length(
+    connection: &mut SqliteConnection,
+    id: &TerminalId,
+) -> Result<u64, StoreError> {
+    let length = sqlx::query_scalar(
+        "SELECT coalesce(sum(length), 0) FROM transcript_blocks WHERE terminal = ?1",
+    )
+    .bind(id.as_str())
+    .fetch_one(connection)
+    .await?;
+    Ok(length)
+}
+
 /// Bytes that all transcripts take, as stored. Reads a part of every block's row.
 pub(crate) async fn transcript_bytes(connection: &mut SqliteConnection) -> Result<u64, StoreError> {
     let total =

@@ -8,25 +8,27 @@
 //! is full, and sqlx would still count it as open.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::{Map, Value};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::prune::{self, Pruned, Step};
 use super::queue::AuditRequest;
-use super::reserve::{Refusals, Reserve, Space};
-use crate::store::audit::action::AuditAction;
+use super::reserve::Reserve;
+use super::unrecorded::{Unrecorded, refusal};
+use crate::clock::now_ms;
+use crate::store::audit::action::WithoutRecord;
 use crate::store::audit::chain;
 use crate::store::audit::entry::AuditEntry;
 use crate::store::audit::head::Head;
-use crate::store::audit::outcome::AuditOutcome;
 use crate::store::error::StoreError;
 use crate::store::file::identity::FileIdentities;
 
-/// The longest details that the record of a refusal repeats, in bytes of JSON.
-const MAX_REPEATED_BYTES: usize = 2_048;
+/// The pause between two attempts to write what waits, where nobody else writes.
+const CATCH_UP_PAUSE: Duration = Duration::from_secs(1);
 
 /// Writes audit records and steps of retention.
 pub(crate) struct AuditWriter {
@@ -37,6 +39,10 @@ pub(crate) struct AuditWriter {
     published: watch::Sender<Head>,
     files: Arc<FileIdentities>,
     reserve: Reserve,
+    unrecorded: Unrecorded,
+    /// Whether the last record did not fit on the disk.
+    is_full: bool,
+    catch_up_at: Instant,
 }
 
 impl AuditWriter {
@@ -44,7 +50,7 @@ impl AuditWriter {
         connection: SqliteConnection,
         published: watch::Sender<Head>,
         files: Arc<FileIdentities>,
-        reserve: Reserve,
+        (reserve, unrecorded): (Reserve, Unrecorded),
     ) -> Self {
         let head = Some(published.borrow().clone());
         Self {
@@ -52,7 +58,10 @@ impl AuditWriter {
             head,
             published,
             files,
+            is_full: reserve.is_spent(),
             reserve,
+            unrecorded,
+            catch_up_at: Instant::now(),
         }
     }
 
@@ -78,24 +87,65 @@ impl AuditWriter {
         emptied.and(self.connection.close().await)
     }
 
-    /// Whether anything but a refusal may be written now. The first time that there is space again is
-    /// recorded in the chain.
+    /// Whether there is no space for records on the disk.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full || self.reserve.is_spent()
+    }
+
+    /// When [`catch_up`](Self::catch_up) is to be called although nobody writes.
+    pub(super) fn catch_up_at(&self) -> Option<Instant> {
+        let has_fallen_behind = self.is_full() || !self.unrecorded.is_empty();
+        has_fallen_behind.then_some(self.catch_up_at)
+    }
+
+    /// Writes the records that wait, if that is possible by now.
+    pub(super) async fn catch_up(&mut self) {
+        if let Err(error) = self.may_write().await {
+            tracing::debug!(%error, "records still wait");
+        }
+        self.catch_up_at = Instant::now() + CATCH_UP_PAUSE;
+    }
+
+    /// Whether a record may be written now. What no record tells of yet is recorded first.
     async fn may_write(&mut self) -> Result<(), StoreError> {
         self.files.check()?;
-        match self.reserve.space() {
-            Space::Enough => Ok(()),
-            Space::None => Err(StoreError::DiskFull),
-            Space::Recovered(refusals) => {
-                tracing::info!(
-                    refused = refusals.refused,
-                    "there is room on the disk again"
-                );
-                if let Err(error) = self.append(&recovered(&refusals)).await {
-                    tracing::error!(%error, "cannot record that there is room again");
-                }
-                Ok(())
-            }
+        if !self.reserve.refill() {
+            return Err(StoreError::DiskFull);
         }
+        if self.unrecorded.is_empty() {
+            self.is_full &= self.reserve.is_spent();
+            return Ok(());
+        }
+        let records = self.unrecorded.records(now_ms());
+        if let Err(error) = self.append_together(&records).await {
+            self.roll_back().await;
+            if matches!(error, StoreError::DiskFull) {
+                self.met_full_disk();
+            }
+            return Err(error);
+        }
+        tracing::info!(records = records.len(), "records can be written again");
+        self.unrecorded = Unrecorded::default();
+        self.reserve.note(&self.unrecorded);
+        Ok(())
+    }
+
+    /// Appends records in a transaction of their own.
+    async fn append_together(&mut self, entries: &[AuditEntry]) -> Result<(), StoreError> {
+        self.execute("BEGIN IMMEDIATE").await?;
+        self.files.check()?;
+        let mut head = self.current_head().await?;
+        for entry in entries {
+            head = chain::append(&mut self.connection, &head, entry).await?;
+        }
+        self.execute("COMMIT").await?;
+        self.publish(Some(head));
+        Ok(())
+    }
+
+    fn met_full_disk(&mut self) {
+        self.is_full = true;
+        self.reserve.spend();
     }
 
     /// Commits records, those that wait together by one write to the disk.
@@ -159,38 +209,76 @@ impl AuditWriter {
             Ok(()) => self.append(&request.entry).await.map_err(StoreError::from),
             Err(error) => Err(error),
         };
-        let answer = match written {
-            Ok(seq) => Ok(seq),
-            Err(error) => {
-                tracing::error!(%error, action = request.entry.action.as_str(), "no audit record could be written");
-                self.refuse(&request.entry, &error).await;
-                Err(error)
+        match written {
+            Ok(seq) => {
+                let _ = request.done.send(Ok(Some(seq)));
             }
-        };
-        let _ = request.done.send(answer);
+            Err(error) => {
+                let action = request.entry.action.as_str();
+                tracing::error!(%error, action, "no audit record could be written");
+                self.go_without_record(request, error).await;
+            }
+        }
     }
 
     async fn refuse_all(&mut self, audits: Vec<AuditRequest>, error: &StoreError) {
         tracing::error!(%error, records = audits.len(), "no audit records could be written");
         for request in audits {
-            self.refuse(&request.entry, error).await;
-            let answer = same_for_all(error).unwrap_or(StoreError::Locked);
-            let _ = request.done.send(Err(answer));
+            let error = same_for_all(error).unwrap_or(StoreError::Locked);
+            self.go_without_record(request, error).await;
         }
     }
 
-    /// Where the disk is full: gives the reserve up, and records in it that a record was refused.
-    async fn refuse(&mut self, entry: &AuditEntry, error: &StoreError) {
-        if !matches!(error, StoreError::DiskFull) {
-            return;
+    /// Answers the caller of a record that could not be written. Where the disk is full, the reserve is
+    /// given up, and takes the record of an ending or of a refusal.
+    async fn go_without_record(&mut self, request: AuditRequest, error: StoreError) {
+        let AuditRequest { entry, done } = request;
+        let is_full = matches!(error, StoreError::DiskFull);
+        if is_full {
+            self.met_full_disk();
         }
-        self.reserve.spend();
-        if entry.action.is_of_the_past() || !self.reserve.refuse(entry.at_ms) {
-            return;
+        let answer = match entry.action.without_record() {
+            WithoutRecord::Retried => Err(error),
+            WithoutRecord::Refused => {
+                if is_full {
+                    self.unrecorded.refuse();
+                    self.append_to_reserve(&refusal(&entry)).await;
+                }
+                Err(error)
+            }
+            WithoutRecord::Deferred => Ok(self.defer(entry, is_full).await),
+        };
+        let _ = done.send(answer);
+    }
+
+    /// Writes the record of an ending into the space of the reserve, or keeps it for later.
+    async fn defer(&mut self, entry: AuditEntry, is_full: bool) -> Option<i64> {
+        // The records that wait come first.
+        if is_full && !self.unrecorded.has_deferred() {
+            let written = self.append_to_reserve(&entry).await;
+            if written.is_some() {
+                return written;
+            }
         }
-        match self.append(&refused(entry)).await {
-            Ok(_) => self.reserve.recorded(),
-            Err(error) => tracing::error!(%error, "cannot even record a refusal"),
+        self.unrecorded.defer(entry);
+        self.reserve.note(&self.unrecorded);
+        None
+    }
+
+    /// Appends one of the few records that are written while the disk is full; returns its number.
+    async fn append_to_reserve(&mut self, entry: &AuditEntry) -> Option<i64> {
+        if !self.unrecorded.may_write() {
+            return None;
+        }
+        match self.append(entry).await {
+            Ok(seq) => {
+                self.unrecorded.written(entry.action);
+                Some(seq)
+            }
+            Err(error) => {
+                tracing::error!(%error, "not even the reserve takes a record");
+                None
+            }
         }
     }
 
@@ -234,6 +322,11 @@ impl AuditWriter {
         }
     }
 
+    /// Empties the log, whose frames still hold what was erased. A reader may keep it from that.
+    pub(super) async fn empty_log(&mut self) -> Result<(), StoreError> {
+        Ok(self.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?)
+    }
+
     async fn current_head(&mut self) -> Result<Head, sqlx::Error> {
         match &self.head {
             Some(head) => Ok(head.clone()),
@@ -253,7 +346,7 @@ impl AuditWriter {
     pub(super) fn publish_and_answer(&mut self, head: Option<Head>, audits: Vec<AuditRequest>) {
         if let Some(head) = &head {
             for (seq, request) in (0..=head.seq).rev().zip(audits.into_iter().rev()) {
-                let _ = request.done.send(Ok(seq));
+                let _ = request.done.send(Ok(Some(seq)));
             }
         }
         self.publish(head);
@@ -268,29 +361,4 @@ fn same_for_all(error: &StoreError) -> Option<StoreError> {
         StoreError::Locked => Some(StoreError::Locked),
         _ => None,
     }
-}
-
-fn refused(entry: &AuditEntry) -> AuditEntry {
-    let mut detail = Map::from_iter([
-        ("action".to_owned(), Value::from(entry.action.as_str())),
-        ("reason".to_owned(), "the disk is full".into()),
-    ]);
-    let repeated = Value::Object(entry.detail.clone());
-    if repeated.to_string().len() <= MAX_REPEATED_BYTES {
-        detail.insert("detail".to_owned(), repeated);
-    }
-    AuditEntry {
-        action: AuditAction::AuditRefused,
-        outcome: AuditOutcome::Refused,
-        detail,
-        ..entry.clone()
-    }
-}
-
-fn recovered(refusals: &Refusals) -> AuditEntry {
-    let detail = [
-        ("refused", Value::from(refusals.refused)),
-        ("recorded", Value::from(refusals.recorded)),
-    ];
-    AuditEntry::own(refusals.last_ms, AuditAction::AuditRecovered, detail)
 }

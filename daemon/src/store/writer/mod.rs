@@ -6,14 +6,17 @@
 
 mod audit_writer;
 mod batch;
+mod erase;
 mod packing;
 pub(super) mod prune;
 pub(super) mod queue;
 pub(super) mod reserve;
+pub(super) mod stall;
+mod unrecorded;
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +24,7 @@ pub(super) use self::audit_writer::AuditWriter;
 use self::batch::Batch;
 pub(super) use self::packing::start_packing;
 use self::queue::{AuditRequest, PackedWrite, Reply, Urgent};
+use self::stall::Stall;
 use super::error::StoreError;
 
 /// The pause before another attempt to write a batch that could not be written.
@@ -34,8 +38,10 @@ pub(super) struct Writer {
     /// Cancelled when the store is being closed: a disk that takes nothing is then not waited for.
     closing: CancellationToken,
     batch: Batch,
-    /// Whether the last batch could not be written.
-    is_failing: bool,
+    /// Why the last batch could not be written.
+    failure: Option<Stall>,
+    /// Receives what keeps writes from the disk.
+    stalled: watch::Sender<Option<Stall>>,
     /// The caller that waits for the database to be closed.
     closed: Option<Reply<()>>,
 }
@@ -44,6 +50,7 @@ pub(super) struct Writer {
 enum Next {
     Serve(Urgent),
     Collect(PackedWrite),
+    CatchUp,
     WriteBatch,
     End,
 }
@@ -54,6 +61,7 @@ impl Writer {
         urgent: mpsc::Receiver<Urgent>,
         writes: mpsc::Receiver<PackedWrite>,
         closing: CancellationToken,
+        stalled: watch::Sender<Option<Stall>>,
     ) -> Self {
         Self {
             audits,
@@ -61,7 +69,8 @@ impl Writer {
             writes,
             closing,
             batch: Batch::default(),
-            is_failing: false,
+            failure: None,
+            stalled,
             closed: None,
         }
     }
@@ -77,25 +86,35 @@ impl Writer {
             match self.next().await {
                 Next::Serve(urgent) => self.serve(urgent).await,
                 Next::Collect(write) => {
-                    if self.batch.push(write) && !self.is_failing {
+                    if self.batch.push(write) && self.failure.is_none() {
                         self.batch.due = Some(Instant::now());
                     }
                 }
+                Next::CatchUp => self.audits.catch_up().await,
                 Next::WriteBatch => self.write_batch().await?,
                 Next::End => {
                     self.closing.cancel();
                     return self.write_batch().await;
                 }
             }
+            self.publish_stall();
         }
         Ok(())
+    }
+
+    fn publish_stall(&self) {
+        let full = self.audits.is_full().then_some(Stall::Full);
+        let stall = full.or(self.failure);
+        self.stalled
+            .send_if_modified(|before| std::mem::replace(before, stall) != stall);
     }
 
     async fn next(&mut self) -> Next {
         tokio::select! {
             biased;
             Some(urgent) = self.urgent.recv() => Next::Serve(urgent),
-            () = self.closing.cancelled(), if self.is_failing => Next::WriteBatch,
+            () = self.closing.cancelled(), if self.failure.is_some() => Next::WriteBatch,
+            () = sleep_until(self.audits.catch_up_at()) => Next::CatchUp,
             () = sleep_until(self.batch.due) => Next::WriteBatch,
             write = self.writes.recv(), if !self.batch.is_full() => {
                 write.map_or(Next::End, Next::Collect)
@@ -116,6 +135,9 @@ impl Writer {
             Urgent::Audit(request) => self.audits.write_alone(request).await,
             Urgent::Prune(step, done) => {
                 let _ = done.send(self.audits.prune(step).await);
+            }
+            Urgent::EmptyLog(done) => {
+                let _ = done.send(self.audits.empty_log().await);
             }
             #[cfg(test)]
             Urgent::LimitPages(pages, done) => {
@@ -144,19 +166,18 @@ impl Writer {
     async fn write_batch(&mut self) -> Result<(), StoreError> {
         while !self.batch.is_empty() {
             if let Err(error) = self.write_transaction().await {
-                if !self.is_failing {
+                if self.failure.is_none() {
                     tracing::error!(%error, "transcripts cannot be written; they wait");
                 }
-                self.is_failing = true;
+                self.failure = Some(Stall::of(&error));
                 if self.closing.is_cancelled() {
                     return Err(error);
                 }
                 self.batch.due = Some(Instant::now() + RETRY_PAUSE);
                 return Ok(());
             }
-            if self.is_failing {
+            if self.failure.take().is_some() {
                 tracing::info!("transcripts are written again");
-                self.is_failing = false;
             }
             while let Ok(urgent) = self.urgent.try_recv() {
                 self.serve(urgent).await;
@@ -208,6 +229,9 @@ impl Writer {
         self.urgent.close();
         while let Ok(urgent) = self.urgent.try_recv() {
             self.serve(urgent).await;
+        }
+        if self.audits.catch_up_at().is_some() {
+            self.audits.catch_up().await;
         }
         for caller in self.batch.into_callers() {
             let _ = caller.send(std::mem::replace(&mut outcome, Err(StoreError::Closed)));

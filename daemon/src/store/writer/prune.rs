@@ -7,6 +7,7 @@
 use serde_json::Value;
 use sqlx::sqlite::SqliteConnection;
 
+use super::erase::erase;
 use crate::store::audit::action::AuditAction;
 use crate::store::audit::chain;
 use crate::store::audit::entry::AuditEntry;
@@ -32,6 +33,8 @@ pub(crate) enum Step {
         reason: Reason,
         at_ms: i64,
     },
+    /// Erases a closed terminal's transcript: the pages that held it are overwritten.
+    Erase { terminal: String },
     /// Moves the anchor past the audit records written before a time.
     Anchor { before_ms: i64, at_ms: i64 },
     /// Drops the oldest audit records that the anchor has passed.
@@ -82,6 +85,7 @@ pub(super) async fn run(
             reason,
             at_ms,
         } => drop_blocks(connection, &terminal, from, reason, at_ms).await?,
+        Step::Erase { terminal } => erase(connection, &terminal).await?,
         Step::Anchor { before_ms, at_ms } => {
             let head = move_anchor(connection, before_ms, at_ms, head).await?;
             return Ok((Pruned::All, head));

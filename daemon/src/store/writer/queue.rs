@@ -58,6 +58,8 @@ pub(crate) enum RowWrite {
 pub(crate) enum Urgent {
     Audit(AuditRequest),
     Prune(Step, Reply<Pruned>),
+    /// Empties the log into the database.
+    EmptyLog(Reply<()>),
     /// Bounds the database's pages, so that it is full (0: at the number that it has).
     #[cfg(test)]
     LimitPages(i64, Reply<()>),
@@ -67,7 +69,8 @@ pub(crate) enum Urgent {
 #[derive(Debug)]
 pub(crate) struct AuditRequest {
     pub(crate) entry: AuditEntry,
-    pub(crate) done: Reply<i64>,
+    /// Answered with the record's number; `None`: it will be written later.
+    pub(crate) done: Reply<Option<i64>>,
 }
 
 /// Where an answer goes. The work is done also where the caller waits no more.
@@ -82,6 +85,12 @@ impl BlockPermit {
     /// where the block breaks its rules: its terminal has no row, or it is empty or too long.
     pub fn send(self, block: Block) {
         self.0.send(Write::Block(block));
+    }
+
+    /// Queues a terminal's row instead of a block, as [`put_terminal`](crate::store::Store::put_terminal)
+    /// does.
+    pub fn send_terminal(self, row: TerminalRow) {
+        self.0.send(Write::Row(RowWrite::Terminal(Box::new(row))));
     }
 
     /// Queues a gap instead of a block.

@@ -57,13 +57,13 @@ pub async fn foreground_process(terminal: &Terminal) -> Option<ForegroundProcess
     })
 }
 
-fn name_of(pid: i32) -> Option<String> {
+pub(super) fn name_of(pid: i32) -> Option<String> {
     let comm = read_bounded(&format!("/proc/{pid}/comm"), MAX_COMM)?;
     let name = String::from_utf8_lossy(&comm);
     Some(name.chars().filter(|c| !c.is_control()).collect())
 }
 
-fn cwd_of(pid: i32) -> Option<String> {
+pub(super) fn cwd_of(pid: i32) -> Option<String> {
     let cwd = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
     // A directory that was removed has ` (deleted)` after its name.
     cwd.is_dir().then_some(())?;
@@ -95,7 +95,7 @@ fn reads_lines(command_line: &[u8]) -> bool {
     true
 }
 
-fn read_bounded(path: &str, most: u64) -> Option<Vec<u8>> {
+pub(super) fn read_bounded(path: &str, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;
     file.take(most).read_to_end(&mut bytes).ok()?;

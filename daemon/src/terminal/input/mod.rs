@@ -7,8 +7,12 @@ pub(crate) mod keyboard;
 pub mod keys;
 pub mod queue;
 pub(crate) mod send;
+pub(crate) mod stdin_pipe;
+pub(crate) mod stdin_reader;
 pub(crate) mod tty;
 pub mod typed_log;
 pub mod typing;
 
-pub use queue::{Care, Input, InputQueue, LineCare, MAX_QUEUED_BYTES, Outcome, Secrecy};
+pub use queue::{
+    Care, Input, InputQueue, LineCare, MAX_QUEUED_BYTES, Outcome, PipePosition, Secrecy,
+};

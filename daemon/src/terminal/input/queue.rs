@@ -23,8 +23,28 @@ pub struct Input {
     pub facts: Arc<WriteFacts>,
     /// What is checked before the bytes are written.
     pub care: Care,
+    /// Where it stands in a pipe; of a tty nothing.
+    pub position: PipePosition,
     /// Answered when all bytes are taken, or why none was; dropped if they never will be.
     pub done: oneshot::Sender<Outcome>,
+}
+
+impl Input {
+    /// None of the bytes that are left will be written.
+    pub(crate) fn refuse(self, outcome: Outcome) {
+        self.facts.refused();
+        let _ = self.done.send(outcome);
+    }
+}
+
+/// Where a piece of input stands in a pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PipePosition {
+    /// How many bytes were sent before it, where its sender counts; those that were sent are not sent
+    /// again.
+    pub offset: Option<u64>,
+    /// Whether the input ends behind it.
+    pub is_last: bool,
 }
 
 /// What became of a piece of input.
@@ -36,6 +56,15 @@ pub enum Outcome {
     LineTooLong,
     /// No secret is awaited any more: nothing was typed.
     NoSecretAwaited,
+    /// The pipe's input has ended, or nobody reads it any more.
+    InputEnded,
+    /// The piece begins behind the end of what was sent into the pipe.
+    BeyondInput {
+        /// How many bytes were sent.
+        end: u64,
+    },
+    /// There is no memory to keep the piece in.
+    NoMemory,
 }
 
 /// What a piece of input requires of the tty.
@@ -108,6 +137,7 @@ impl InputQueue {
             taken: Arc::default(),
             facts: Arc::default(),
             care: Care::none(),
+            position: PipePosition::default(),
             done,
         });
         length
@@ -195,6 +225,7 @@ mod tests {
                 taken: Arc::clone(&taken),
                 facts: Arc::default(),
                 care: Care::none(),
+                position: PipePosition::default(),
                 done,
             },
             taken,

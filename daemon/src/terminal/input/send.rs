@@ -1,5 +1,6 @@
 //! Input on its way to a terminal's task: queued within a bound, and what became of it.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use termd_proto::terminal::{SendResult, TerminalState};
 use tokio::sync::oneshot;
 
 use super::input_audit::WriteFacts;
-use super::queue::{Care, Input, MAX_QUEUED_BYTES, Outcome};
+use super::queue::{Care, Input, MAX_QUEUED_BYTES, Outcome, PipePosition};
 use super::typing::CANONICAL_LINE_BYTES;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -31,6 +32,7 @@ pub(crate) async fn queue_input(
     terminal: &Terminal,
     bytes: Vec<u8>,
     care: Care,
+    position: PipePosition,
 ) -> Result<QueuedInput, TerminalError> {
     terminal.takes_input()?;
     terminal.touch();
@@ -53,6 +55,7 @@ pub(crate) async fn queue_input(
         taken: Arc::clone(&taken),
         facts: Arc::clone(&facts),
         care,
+        position,
         done,
     };
     if !terminal.request(Request::Input(input)).await {
@@ -88,6 +91,12 @@ pub(crate) async fn wait_until_taken(
         Ok(Ok(Outcome::NoSecretAwaited)) => {
             Err(TerminalError::NoSecretAwaited(terminal.id().clone()))
         }
+        Ok(Ok(Outcome::InputEnded)) => Err(terminal.input_has_ended()),
+        Ok(Ok(Outcome::BeyondInput { end })) => Err(TerminalError::Invalid {
+            field: "input_offset",
+            problem: format!("may be {end} at the most: so many bytes were sent"),
+        }),
+        Ok(Ok(Outcome::NoMemory)) => Err(io::Error::from(io::ErrorKind::OutOfMemory).into()),
         Ok(Err(_)) => Err(terminal.takes_no_input()),
         Err(_) => Ok(sent(queued.taken.load(Ordering::Acquire))),
     }

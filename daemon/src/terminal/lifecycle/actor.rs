@@ -27,6 +27,7 @@ use crate::keeper_client::KeeperClient;
 use crate::store::{BlockPermit, CommandWrite, Store};
 use crate::terminal::handle::{TaskEnds, Terminal};
 use crate::terminal::input::keyboard::{Keyboard, Write};
+use crate::terminal::input::stdin_pipe::Progress;
 use crate::terminal::input::tty;
 use crate::terminal::output::backlog::Backlog;
 use crate::terminal::output::block_writer::{BlockWriter, Work};
@@ -117,6 +118,10 @@ impl Actor {
         disk: DiskShare,
     ) -> Self {
         let backlog = context.backlog.share();
+        if let Some(stdin) = source.stdin() {
+            // What the last server has left.
+            terminal.input_budget.add(stdin.queued());
+        }
         Self {
             store: context.store,
             keeper: context.keeper,
@@ -202,6 +207,7 @@ impl Actor {
                         Err(_) => self.abandon_input(),
                     }
                 }
+                ready = self.source.stdin_ready() => self.feed_stdin(ready.is_ok()),
                 Some(request) = self.ends.requests.recv() => self.execute(request),
                 () = self.blocks.disk_changed() => {}
                 permit = self.store.reserve_block(), if work.is_some() || has_changes => {
@@ -261,13 +267,16 @@ impl Actor {
             let stop = self.pump();
             self.pumped(stop);
         }
-        if may_read
-            && let Phase::Draining {
-                quiet_until, until, ..
-            } = self.phase
-            && quiet_until.min(until) <= now
+        if let Phase::Draining {
+            quiet_until, until, ..
+        } = self.phase
         {
-            self.publish_exit();
+            let is_drained = may_read && quiet_until <= now;
+            // What others print into it may wait for ever for a full disk. The exit does not.
+            let is_over = until <= now && (may_read || self.store.stall().is_some());
+            if is_drained || is_over {
+                self.publish_exit();
+            }
         }
     }
 
@@ -281,7 +290,9 @@ impl Actor {
             quiet_until: now + DRAIN_QUIET,
             until: now + MAX_DRAIN,
         };
+        self.blocks.drain();
         self.abandon_input();
+        self.close_stdin();
         if self.blocks.may_read() {
             let stop = self.pump();
             self.pumped(stop);
@@ -407,7 +418,7 @@ impl Actor {
                 self.blocks.screen_was_kept();
             }
             Some(Work::Drop(gap)) => {
-                if let Some(reached) = self.blocks.drop_range(gap, permit) {
+                if let Some(reached) = self.blocks.drop_range(gap, permit, self.pump.fed()) {
                     self.events.disk_limit(reached);
                     record_disk_limit(&self.terminal, &self.store, reached);
                 }
@@ -420,13 +431,16 @@ impl Actor {
     fn execute(&mut self, request: Request) {
         match request {
             Request::Input(input) => {
-                let left = match self.source.pty() {
-                    Some(master) => self.keyboard.push(input, &self.terminal, master),
-                    None => input.bytes.len(),
+                let left = match &mut self.source {
+                    Source::Pty(master) => {
+                        self.keyboard.push(input, &self.terminal, master.get_ref())
+                    }
+                    Source::Pipes(pipes) => pipes.send(input),
                 };
                 self.terminal.input_budget.release(left);
                 if !matches!(self.phase, Phase::Running) {
                     self.abandon_input();
+                    self.close_stdin();
                 }
             }
             Request::Resize(size, done) => {
@@ -438,6 +452,9 @@ impl Actor {
             }
             Request::Foreground(to) => {
                 answer(to, self.pty_in_use().and_then(tty::foreground_group));
+            }
+            Request::StdinInode(to) => {
+                answer(to, self.source.stdin().and_then(|stdin| stdin.inode().ok()));
             }
             Request::EndOfFileCharacter(to) => {
                 answer(to, self.source.pty().and_then(tty::end_of_file_character));
@@ -492,6 +509,32 @@ impl Actor {
         if let Err(error) = self.source.renew_pty() {
             tracing::error!(terminal = %self.terminal.id(), %error, "cannot watch the terminal anew");
             self.line = look_again(Instant::now());
+        }
+    }
+
+    /// Moves input into the pipe that the command reads, and closes it at its end.
+    fn feed_stdin(&mut self, is_ready: bool) {
+        let Some(stdin) = self.source.stdin_mut() else {
+            return;
+        };
+        let (progress, moved) = stdin.pump();
+        self.terminal.input_budget.release(moved);
+        if is_ready && progress == Progress::Moved {
+            return;
+        }
+        self.close_stdin();
+        let (keeper, id) = (self.keeper.clone(), self.terminal.id().clone());
+        tokio::spawn(async move {
+            if let Err(error) = keeper.close_stdin(&id).await {
+                tracing::warn!(terminal = %id, %error, "cannot end the input");
+            }
+        });
+    }
+
+    /// Closes this server's end of the pipe that the command reads.
+    fn close_stdin(&mut self) {
+        if let Some(stdin) = self.source.take_stdin() {
+            self.terminal.input_budget.release(stdin.close());
         }
     }
 

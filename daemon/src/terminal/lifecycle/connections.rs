@@ -2,12 +2,13 @@
 //!
 //! A connection is a number here.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
+
+use crate::terminal::screen::size::Size;
 
 /// Connections remembered as having typed. Beyond that all are forgotten, and their next input is
 /// recorded as their first again.
@@ -19,12 +20,45 @@ pub(crate) struct Connections {
     /// How many connections the terminal is bound to.
     bound: AtomicUsize,
     typists: Mutex<BTreeSet<u64>>,
-    /// Attached connections, each with the token that ends its attachment.
-    attached: Mutex<BTreeMap<u64, CancellationToken>>,
+    attached: Mutex<Viewers>,
+}
+
+/// The attached connections.
+#[derive(Debug, Default)]
+struct Viewers {
+    by_connection: BTreeMap<u64, Viewer>,
+    /// How often a viewer has typed or given a size.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Viewer {
+    /// Ends the attachment.
+    detached: CancellationToken,
+    /// The size of its tty, where the terminal may take it.
+    size: Option<Size>,
+    /// Its last use, as counted by [`Viewers::uses`].
+    used: u64,
+}
+
+impl Viewers {
+    fn next_use(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+
+    /// The viewer whose size the terminal has: of those with a size, the last that was used.
+    fn latest(&self) -> Option<(u64, Size)> {
+        let sized = self.by_connection.iter();
+        let sized =
+            sized.filter_map(|(connection, viewer)| Some((viewer.used, *connection, viewer.size?)));
+        let latest = sized.max_by_key(|(used, ..)| *used);
+        latest.map(|(_, connection, size)| (connection, size))
+    }
 }
 
 impl Connections {
-    fn attached(&self) -> MutexGuard<'_, BTreeMap<u64, CancellationToken>> {
+    fn attached(&self) -> MutexGuard<'_, Viewers> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -42,26 +76,87 @@ impl Connections {
         self.bound.load(Ordering::Acquire) == 0
     }
 
-    /// Attaches a connection; `None` if it is attached already.
-    pub(crate) fn attach(&self, connection: u64) -> Option<CancellationToken> {
-        match self.attached().entry(connection) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(place) => Some(place.insert(CancellationToken::new()).clone()),
+    /// Attaches a connection; `None` if it is attached already, and only its size is new.
+    pub(crate) fn attach(&self, connection: u64, size: Option<Size>) -> Option<CancellationToken> {
+        let mut viewers = self.attached();
+        let used = viewers.next_use();
+        if let Some(viewer) = viewers.by_connection.get_mut(&connection) {
+            (viewer.size, viewer.used) = (size, used);
+            return None;
         }
+        let viewer = Viewer {
+            detached: CancellationToken::new(),
+            size,
+            used,
+        };
+        let detached = viewer.detached.clone();
+        viewers.by_connection.insert(connection, viewer);
+        Some(detached)
     }
 
-    pub(crate) fn detach(&self, connection: u64) {
-        if let Some(detached) = self.attached().remove(&connection) {
-            detached.cancel();
-        }
+    /// Detaches a connection. Returns the size that the terminal takes, where it had this one's.
+    pub(crate) fn detach(&self, connection: u64) -> Option<Size> {
+        let mut viewers = self.attached();
+        let was_latest = (viewers.latest()).is_some_and(|(latest, _)| latest == connection);
+        let left = viewers.by_connection.remove(&connection)?;
+        left.detached.cancel();
+        let latest = viewers.latest().filter(|_| was_latest);
+        latest.map(|(_, size)| size)
     }
 
-    /// Whether this connection has not typed before; it has from now on.
-    pub(crate) fn is_first_input(&self, connection: u64) -> bool {
-        let mut typists = self.typists.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A connection types. Returns its size, which the terminal takes.
+    pub(crate) fn typed(&self, connection: u64) -> Option<Size> {
+        let mut viewers = self.attached();
+        let used = viewers.next_use();
+        let viewer = viewers.by_connection.get_mut(&connection)?;
+        viewer.used = used;
+        viewer.size
+    }
+
+    fn typists(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.typists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it is recorded that this connection types.
+    pub(crate) fn is_typist(&self, connection: u64) -> bool {
+        self.typists().contains(&connection)
+    }
+
+    /// It is recorded that this connection types.
+    pub(crate) fn add_typist(&self, connection: u64) {
+        let mut typists = self.typists();
         if typists.len() >= MAX_REMEMBERED_TYPISTS {
             typists.clear();
         }
-        typists.insert(connection)
+        typists.insert(connection);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Size = Size { cols: 80, rows: 24 };
+    const LARGE: Size = Size {
+        cols: 132,
+        rows: 43,
+    };
+
+    #[test]
+    fn the_size_is_that_of_who_typed_or_resized_last_and_is_still_there() {
+        let connections = Connections::default();
+        for (connection, size) in [(1, Some(LARGE)), (2, Some(SMALL)), (3, None)] {
+            assert!(connections.attach(connection, size).is_some());
+        }
+        assert_eq!(connections.typed(1), Some(LARGE));
+        assert_eq!(connections.typed(3), None, "a viewer without a size");
+        assert_eq!(connections.typed(4), None, "not attached");
+        assert_eq!(connections.detach(2), None, "the size was not its own");
+        assert!(connections.attach(2, Some(SMALL)).is_some());
+        assert_eq!(connections.detach(2), Some(LARGE));
+        assert_eq!(connections.detach(2), None, "twice");
+        assert!(connections.attach(1, Some(SMALL)).is_none());
+        assert_eq!(connections.typed(1), Some(SMALL));
+        assert_eq!(connections.detach(1), None, "nobody with a size is left");
     }
 }

@@ -38,7 +38,7 @@ const DAEMON_VARIABLES: [&str; 12] = [
     "MEMORY_PRESSURE_WRITE",
 ];
 /// Variables about the terminal that the daemon or the client runs in.
-const OUTER_TERMINAL_VARIABLES: [&str; 7] = [
+const OUTER_TERMINAL_VARIABLES: [&str; 9] = [
     "COLUMNS",
     "LINES",
     "TERMCAP",
@@ -46,13 +46,22 @@ const OUTER_TERMINAL_VARIABLES: [&str; 7] = [
     "OLDPWD",
     "TERMD_TERMINAL",
     "TERMD_SHELL_NONCE",
+    // With them tmux refuses to start, and its commands act on the outer session.
+    "TMUX",
+    "TMUX_PANE",
 ];
 
-/// Set in every terminal, so that no program waits for a person. The request's own variables win.
-const PRESET_VARIABLES: [(&str, &str); 3] = [
+/// Set in every terminal. The request's own variables win.
+const PRESET_VARIABLES: [(&str, &str); 1] = [("TERM", "xterm-256color")];
+/// Set also in what an agent creates, so that no program waits for a person's keys. The agent may have
+/// inherited a person's pager, so these replace what the environment starts with.
+const AGENT_VARIABLES: [(&str, &str); 6] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
-    ("TERM", "xterm-256color"),
+    ("GH_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
 /// Why a request cannot be executed.
@@ -85,6 +94,30 @@ pub struct Launch {
     pub cwd: PathBuf,
 }
 
+/// Who creates a terminal: what is preset in its environment depends on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Creator {
+    Person,
+    /// An agent's front, or a process that an agent has started.
+    Agent,
+}
+
+impl Creator {
+    fn presets(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let agents = match self {
+            Self::Person => &[][..],
+            Self::Agent => &AGENT_VARIABLES,
+        };
+        PRESET_VARIABLES.iter().chain(agents).copied()
+    }
+
+    /// Whether a command gets a variable of this name from the environment that it starts from.
+    pub fn hands_on(self, name: &OsStr) -> bool {
+        let is_preset = self.presets().any(|(preset, _)| name == OsStr::new(preset));
+        is_inherited(name) && !is_preset
+    }
+}
+
 /// A request to execute something.
 #[derive(Debug, Clone)]
 pub struct LaunchRequest {
@@ -95,6 +128,7 @@ pub struct LaunchRequest {
     pub base_env: BTreeMap<OsString, OsString>,
     /// Set over everything else.
     pub env: BTreeMap<String, String>,
+    pub creator: Creator,
     /// Absolute.
     pub cwd: PathBuf,
     /// Finds the user's shell by passwd(5), where the environment names none.
@@ -113,24 +147,18 @@ fn is_inherited(name: &OsStr) -> bool {
     !DAEMON_VARIABLES.iter().any(ours) && !OUTER_TERMINAL_VARIABLES.iter().any(ours)
 }
 
-/// Whether a command gets a variable of this name from the environment that it starts from.
-pub fn is_handed_on(name: &OsStr) -> bool {
-    let is_preset = PRESET_VARIABLES
-        .iter()
-        .any(|(preset, _)| name == OsStr::new(preset));
-    is_inherited(name) && !is_preset
-}
-
 /// A command's environment: inherited variables, presets, those of the policy, and over all those of
 /// the request.
 pub fn environment(
+    creator: Creator,
     base_env: BTreeMap<OsString, OsString>,
     by_policy: &BTreeMap<String, String>,
     by_request: &BTreeMap<String, String>,
 ) -> BTreeMap<OsString, OsString> {
     let inherited = base_env.into_iter().filter(|(name, _)| is_inherited(name));
     let mut env: BTreeMap<OsString, OsString> = inherited.collect();
-    env.extend(PRESET_VARIABLES.map(|(name, value)| (name.into(), value.into())));
+    let presets = creator.presets();
+    env.extend(presets.map(|(name, value)| (name.into(), value.into())));
     let set = by_policy.iter().chain(by_request);
     env.extend(set.map(|(name, value)| (name.into(), value.into())));
     env
@@ -141,7 +169,7 @@ impl LaunchRequest {
     pub fn resolve(self) -> Result<Launch, LaunchError> {
         self.check()?;
         self.check_directory()?;
-        let env = environment(self.base_env, &BTreeMap::new(), &self.env);
+        let env = environment(self.creator, self.base_env, &BTreeMap::new(), &self.env);
         let finder = ProgramFinder {
             path: env
                 .get(OsStr::new("PATH"))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{Confinement, Owner, Stdio};
+use termd_proto::terminal::{Confinement, Owner, Stdin, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use super::agents::TerminalAgents;
@@ -59,6 +59,9 @@ pub struct Record {
     pub scrollback: ScrollbackLines,
     #[serde(default)]
     pub stdio: Stdio,
+    /// What it reads on pipes. Only the notes have it.
+    #[serde(default)]
+    pub stdin: Stdin,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
     /// The nonce that the shell signs command lines with. Only the notes have it.
@@ -137,6 +140,7 @@ impl Record {
                 .scrollback_lines
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),
             stdio: row.stdio,
+            stdin: Stdin::Null,
             meta: row.meta.clone(),
             shell_nonce: None,
         }

@@ -19,6 +19,8 @@ pub enum Request {
     LineDiscipline(oneshot::Sender<LineDiscipline>),
     /// The character that ends input (VEOF).
     EndOfFileCharacter(oneshot::Sender<u8>),
+    /// The inode of the pipe that the command reads.
+    StdinInode(oneshot::Sender<u64>),
     /// The tty's foreground process group.
     Foreground(oneshot::Sender<i32>),
 }

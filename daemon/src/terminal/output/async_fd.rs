@@ -1,4 +1,4 @@
-//! Descriptors registered with the runtime: the PTY's master side, or a pipe's read end.
+//! Descriptors registered with the runtime: the PTY's master side, or a pipe's end.
 #![allow(unsafe_code)] // One call, because AsyncFd is generic over types that may lie about their fd.
 
 use std::io;
@@ -15,6 +15,11 @@ pub(crate) fn register(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 /// Registers a non-blocking pipe for reading. Must be called inside the runtime.
 pub(crate) fn register_readable(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     register_for(pipe, Interest::READABLE)
+}
+
+/// Registers a non-blocking pipe for writing. Must be called inside the runtime.
+pub(crate) fn register_writable(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    register_for(pipe, Interest::WRITABLE)
 }
 
 fn register_for(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {

@@ -98,6 +98,11 @@ impl BlockWriter {
         self.release_memory(fed);
     }
 
+    /// The command has ended: what is left of its output is read.
+    pub(crate) fn drain(&mut self) {
+        self.flow.drain();
+    }
+
     /// No output follows.
     pub(crate) fn finish(&mut self) {
         self.flow.finish();
@@ -142,8 +147,14 @@ impl BlockWriter {
         self.disk.has_screen_for(&self.flow);
     }
 
-    /// Drops a range; returns a limit that is reached for the first time.
-    pub(crate) fn drop_range(&mut self, gap: Gap, permit: BlockPermit) -> Option<ReachedLimit> {
+    /// Drops a range; returns a limit that is reached for the first time. The screen shows what is
+    /// before `fed`.
+    pub(crate) fn drop_range(
+        &mut self,
+        gap: Gap,
+        permit: BlockPermit,
+        fed: Offset,
+    ) -> Option<ReachedLimit> {
         let was_stored = gap.end <= self.flow.stored();
         let (gap, reached) = self.disk.drop_range(&self.terminal, gap);
         let committed = (!was_stored).then(|| {
@@ -156,16 +167,19 @@ impl BlockWriter {
             at_ms: now_ms(),
             committed,
         });
+        self.release_memory(fed);
         reached
     }
 
-    /// Gives back memory of what is stored and fed: the screen reads from the spool alone.
+    /// Releases what is stored and fed (the screen reads from the spool alone), and what the last gap
+    /// says is not kept.
     fn release_memory(&mut self, fed: Offset) {
         let unstored = self.flow.unstored();
         self.backlog.set(unstored);
         self.terminal.set_unstored(unstored);
-        let expendable = self.flow.expendable().min(fed);
-        if let Err(error) = self.terminal.transcript.punch_before(expendable) {
+        let dropped = self.gaps().last().map_or(Offset::ZERO, |gap| gap.end);
+        let expendable = self.flow.expendable().max(dropped.min(self.flow.stored()));
+        if let Err(error) = (self.terminal.transcript).release_before(expendable.min(fed)) {
             tracing::warn!(terminal = %self.terminal.id(), %error, "cannot shrink the spool");
         }
     }

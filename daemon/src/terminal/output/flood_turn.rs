@@ -1,14 +1,18 @@
 //! Turns of terminals that print without end.
 //!
 //! A program whose PTY is full waits, and takes no processor time. So of several floods one is read at
-//! a time, and the others leave the processors to everything else. A terminal that prints less than
-//! [`FREE_BYTES`] in a [`WINDOW`] never waits.
+//! a time, and the others leave the processors to everything else. While somebody acts (types, begins,
+//! ends) all floods rest most of the time. A terminal that prints less than [`FREE_BYTES`] in a
+//! [`WINDOW`] never waits.
 
 use std::future::{pending, poll_fn};
+use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::sleep;
 use tokio_util::sync::PollSemaphore;
 
 /// What a terminal may print in a window without a turn: more than a person reads, and some screens.
@@ -16,14 +20,35 @@ const FREE_BYTES: u64 = 64 << 10;
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long a turn lasts: long beside the change of processes, short for a person who watches a flood.
 const TURN: Duration = Duration::from_millis(20);
+/// How long nobody has the turn after one in which somebody acted. Twice a turn: most of the steps of
+/// an act then find the processors free.
+const REST: Duration = Duration::from_millis(40);
 
 /// The turns of one daemon's terminals.
 #[derive(Debug, Clone)]
-pub struct FloodTurns(Arc<Semaphore>);
+pub struct FloodTurns {
+    turn: Arc<Semaphore>,
+    /// How often somebody has acted.
+    acts: Arc<AtomicU64>,
+}
 
 impl Default for FloodTurns {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(1)))
+        Self {
+            turn: Arc::new(Semaphore::new(1)),
+            acts: Arc::default(),
+        }
+    }
+}
+
+impl FloodTurns {
+    /// Somebody does something: after this turn the floods rest.
+    pub(crate) fn somebody_acts(&self) {
+        self.acts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn acts(&self) -> u64 {
+        self.acts.load(Ordering::Relaxed)
     }
 }
 
@@ -44,8 +69,10 @@ enum State {
     /// It is not read before it has one. The place in the queue outlives a wait that is given up.
     Queued(PollSemaphore),
     Held {
-        _permit: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
         until: Instant,
+        /// How often somebody had acted when it began.
+        acts: u64,
     },
 }
 
@@ -82,14 +109,22 @@ impl FloodTurn {
         self.read += bytes;
         self.expire(now);
         if self.read >= FREE_BYTES && matches!(self.state, State::Free) {
-            self.state = State::Queued(PollSemaphore::new(Arc::clone(&self.turns.0)));
+            self.state = State::Queued(PollSemaphore::new(Arc::clone(&self.turns.turn)));
         }
     }
 
-    /// Ends a turn whose time is over.
+    /// Ends a turn whose time is over. Must be called inside the runtime.
     pub(crate) fn expire(&mut self, now: Instant) {
-        if self.ends_at().is_some_and(|until| until <= now) {
-            self.leave();
+        if self.ends_at().is_none_or(|until| until > now) {
+            return;
+        }
+        if let State::Held { permit, acts, .. } = mem::replace(&mut self.state, State::Free)
+            && self.turns.acts() != acts
+        {
+            tokio::spawn(async move {
+                sleep(REST).await;
+                drop(permit);
+            });
         }
     }
 
@@ -108,8 +143,9 @@ impl FloodTurn {
             return pending().await;
         };
         self.state = State::Held {
-            _permit: permit,
+            permit,
             until: Instant::now() + TURN,
+            acts: self.turns.acts(),
         };
     }
 }
@@ -166,6 +202,23 @@ mod tests {
         assert!(!is_there(&mut first).await);
         timeout(LIMIT, second.turn()).await.unwrap();
         assert!(second.may_read() && !is_there(&mut first).await);
+    }
+
+    #[tokio::test]
+    async fn floods_rest_after_a_turn_in_which_somebody_acted() {
+        let turns = FloodTurns::default();
+        let now = Instant::now();
+        let (mut first, mut second) = (flooding(&turns, now), flooding(&turns, now));
+        turns.somebody_acts();
+        assert!(is_there(&mut first).await);
+        first.expire(first.ends_at().unwrap());
+        assert!(is_there(&mut second).await, "that was before the turn");
+        turns.somebody_acts();
+        let begun = Instant::now();
+        second.expire(second.ends_at().unwrap());
+        let mut third = flooding(&turns, now);
+        timeout(LIMIT, third.turn()).await.unwrap();
+        assert!(begun.elapsed() >= REST, "{:?}", begun.elapsed());
     }
 
     #[tokio::test]

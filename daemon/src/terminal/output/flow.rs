@@ -17,6 +17,9 @@ const MAX_BURST_BYTES: u64 = 128 << 20;
 /// After a burst one byte is read for each two that are stored, until no more waits than usual. To read
 /// nothing until then would stop the program for seconds.
 const STORED_PER_READ_BYTE: u64 = 2;
+/// What may wait in addition once the command has ended: more than its tty or its two pipes hold, 1 MiB
+/// each (pipe(7)). A full disk does not hold up its exit.
+const MAX_DRAINED_BYTES: u64 = 4 << 20;
 /// How long the first bytes of a block wait for more before they are stored.
 const TAIL_DELAY: Duration = Duration::from_millis(100);
 /// How much longer for each 4 KiB of the block: the longer a block is, the more it costs to store it
@@ -45,6 +48,8 @@ pub struct Flow {
     pacing: WritePacing,
     /// Bytes that may wait for the store while nothing is held.
     allowed: u64,
+    /// The command has ended.
+    draining: bool,
     finished: bool,
 }
 
@@ -69,6 +74,7 @@ impl Flow {
             tail_due: None,
             pacing: WritePacing::new(end, now),
             allowed: MAX_BACKLOG_BYTES,
+            draining: false,
             finished: false,
         };
         flow.grew(end, now);
@@ -89,6 +95,11 @@ impl Flow {
             let length = u32::try_from(self.end.since(self.block_start) / 4096).unwrap_or(u32::MAX);
             self.tail_due = Some(now + TAIL_DELAY + TAIL_DELAY_PER_4_KIB * length.min(16));
         }
+    }
+
+    /// The command has ended: what is left of its output is read.
+    pub fn drain(&mut self) {
+        self.draining = true;
     }
 
     /// No output follows: the rest is due at once.
@@ -194,7 +205,8 @@ impl Flow {
             (Spools::Ample, WritePacing::Calm(_) | WritePacing::Flood(_)) => self.allowed,
             (Spools::Crowded, _) => MAX_BACKLOG_BYTES,
         };
-        self.unstored() < max
+        let drained = if self.draining { MAX_DRAINED_BYTES } else { 0 };
+        self.unstored() < max + drained
     }
 
     /// Bytes before this are stored and past the window. The block that is being filled stays, as it is

@@ -1,4 +1,4 @@
-//! What a terminal's output comes from: a PTY, or two pipes.
+//! What a terminal's output comes from: a PTY, or two pipes. Of a command on pipes also what it reads.
 //!
 //! **Invariant:** a byte of a pipe is in the pipe or in the spool and nowhere else, so a server that is
 //! killed loses none. Its stream is declared before it is moved ([`StreamMap`]).
@@ -17,6 +17,8 @@ use super::async_fd;
 use super::spool::Spool;
 use super::spool_writer::{PumpStop, SpoolWriter};
 use super::stream_map::StreamMap;
+use crate::terminal::input::stdin_pipe::StdinPipe;
+use crate::terminal::input::{Input, Outcome};
 use termd_keeper::protocol::message::TerminalFds;
 
 /// Bytes taken from one pipe before the other's turn: as many as a pipe holds. Shorter turns would cut
@@ -57,12 +59,14 @@ impl Opened {
                 spool,
                 stderr,
                 origins,
+                stdin,
             } => Ok(Self {
                 writer: None,
                 spool: Spool::adopt(spool)?,
                 source: Source::Pipes(Pipes {
                     stdout: Some(async_fd::register_readable(stdout)?),
                     stderr: Some(async_fd::register_readable(stderr)?),
+                    stdin: stdin.map(StdinPipe::adopt).transpose()?,
                 }),
                 streams: Some(StreamMap::adopt(origins)?),
             }),
@@ -114,6 +118,37 @@ impl Source {
         }
     }
 
+    /// The pipe that the command reads, while it is open.
+    pub(crate) fn stdin(&self) -> Option<&StdinPipe> {
+        match self {
+            Self::Pty(_) => None,
+            Self::Pipes(pipes) => pipes.stdin.as_ref(),
+        }
+    }
+
+    pub(crate) fn stdin_mut(&mut self) -> Option<&mut StdinPipe> {
+        match self {
+            Self::Pty(_) => None,
+            Self::Pipes(pipes) => pipes.stdin.as_mut(),
+        }
+    }
+
+    /// Takes the pipe that the command reads, to close it.
+    pub(crate) fn take_stdin(&mut self) -> Option<StdinPipe> {
+        match self {
+            Self::Pty(_) => None,
+            Self::Pipes(pipes) => pipes.stdin.take(),
+        }
+    }
+
+    /// Resolves when the pipe that the command reads is to be served; never where there is none.
+    pub(crate) async fn stdin_ready(&self) -> io::Result<()> {
+        match self.stdin() {
+            Some(stdin) => stdin.ready().await,
+            None => pending().await,
+        }
+    }
+
     /// Registers the PTY anew, under a new descriptor of the same open file.
     ///
     /// The runtime takes a side that was once closed for closed, and so for ready, for ever. The other
@@ -136,11 +171,13 @@ async fn readable(pipe: Option<&AsyncFd<OwnedFd>>) -> io::Result<()> {
     }
 }
 
-/// The read ends of a command's standard output and error. Each is dropped at its end.
+/// The read ends of a command's standard output and error, and the write end of its standard input.
+/// Each is dropped at its end.
 #[derive(Debug)]
 pub struct Pipes {
     stdout: Option<AsyncFd<OwnedFd>>,
     stderr: Option<AsyncFd<OwnedFd>>,
+    stdin: Option<StdinPipe>,
 }
 
 /// How one pipe's turn ended.
@@ -158,6 +195,16 @@ enum Move {
 }
 
 impl Pipes {
+    /// Sends input into the pipe that the command reads. Returns how many bytes are not queued.
+    pub(crate) fn send(&mut self, input: Input) -> usize {
+        if let Some(stdin) = &mut self.stdin {
+            return stdin.push(input);
+        }
+        let bytes = input.bytes.len();
+        input.refuse(Outcome::InputEnded);
+        bytes
+    }
+
     /// Moves what the pipes have, at most a turn of each.
     pub(crate) fn pump(&mut self, spool: &Spool, streams: &StreamMap) -> io::Result<PumpStop> {
         let mut more = false;

@@ -1,7 +1,7 @@
 //! The spool: a terminal's output by offset, in a memfd that the keeper keeps alive.
 //!
-//! The file offset is the transcript offset. What is stored and past retention is punched out, so
-//! memory is bounded by the window and the backlog.
+//! The file offset is the transcript offset. What is stored and behind the window is released, and
+//! punched out in steps, so memory is bounded by the window and the backlog.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,8 +21,10 @@ const PAGE_BYTES: u64 = 4_096;
 pub struct Spool {
     file: OwnedFd,
     end: AtomicU64,
-    /// Bytes before this may be punched out, and read as zeros.
+    /// Nothing before this is read here, whether or not it is punched out yet.
     start: AtomicU64,
+    /// Bytes before this are punched out, and would read as zeros.
+    punched: AtomicU64,
 }
 
 impl Spool {
@@ -39,6 +41,7 @@ impl Spool {
             file,
             end: AtomicU64::new(size),
             start: AtomicU64::new(start),
+            punched: AtomicU64::new(start),
         })
     }
 
@@ -71,13 +74,14 @@ impl Spool {
         Offset(self.start.load(Ordering::Acquire))
     }
 
-    /// Bytes held in memory.
+    /// Bytes in memory.
     pub fn held(&self) -> u64 {
-        self.end().since(self.start())
+        let end = self.end.load(Ordering::Acquire);
+        end.saturating_sub(self.punched.load(Ordering::Relaxed))
     }
 
-    /// Reads up to `max` bytes at `since`; `None` if those are punched out. Fewer bytes mean that there
-    /// are no more.
+    /// Reads up to `max` bytes at `since`; `None` if those are released. Fewer bytes mean that there are
+    /// no more.
     pub fn read(&self, since: Offset, max: usize) -> io::Result<Option<Vec<u8>>> {
         let available = usize::try_from(self.end().since(since)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; available.min(max)];
@@ -106,42 +110,40 @@ impl Spool {
                 Err(error) => return Err(error.into()),
             }
         }
-        // Bytes that were punched out meanwhile read as zeros.
+        // Bytes that were released meanwhile may have been read as zeros.
         Ok((since >= self.start()).then_some(filled))
     }
 
-    /// Punches out the bytes before `offset`, when it is worth a system call. They must be stored. Only
-    /// the terminal's task does.
-    pub fn punch_before(&self, offset: Offset) -> io::Result<()> {
-        let start = self.start();
-        let offset = Offset(offset.min(self.end()).0 / PAGE_BYTES * PAGE_BYTES);
-        if offset.since(start) < PUNCH_GRAIN_BYTES {
+    /// Releases the bytes before `offset`, which must be stored or given up. Their memory is given back
+    /// when it is worth a system call. Only the terminal's task does.
+    pub fn release_before(&self, offset: Offset) -> io::Result<()> {
+        let offset = offset.min(self.end());
+        if offset <= self.start() {
             return Ok(());
         }
         self.start.store(offset.0, Ordering::Release);
-        let from = start.0 / PAGE_BYTES * PAGE_BYTES;
-        rustix::fs::fallocate(
-            &self.file,
-            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
-            from,
-            offset.0 - from,
-        )?;
-        Ok(())
+        let from = self.punched.load(Ordering::Relaxed);
+        let to = offset.0 / PAGE_BYTES * PAGE_BYTES;
+        if to.saturating_sub(from) < PUNCH_GRAIN_BYTES {
+            return Ok(());
+        }
+        self.punch(from / PAGE_BYTES * PAGE_BYTES, to)
     }
 
     /// Gives back all memory: from now on everything is read from the database.
     pub fn discard(&self) -> io::Result<()> {
         let end = self.end().0;
         self.start.store(end, Ordering::Release);
-        if end > 0 {
-            rustix::fs::fallocate(
-                &self.file,
-                FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
-                0,
-                end,
-            )?;
+        self.punch(0, end)
+    }
+
+    fn punch(&self, from: u64, to: u64) -> io::Result<()> {
+        if from == to {
+            return Ok(());
         }
-        Ok(())
+        self.punched.store(to, Ordering::Relaxed);
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        Ok(rustix::fs::fallocate(&self.file, how, from, to - from)?)
     }
 }
 
@@ -152,27 +154,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn punched_bytes_are_gone_and_never_read_as_zeros() {
+    fn released_bytes_are_never_read_and_their_memory_is_given_back_in_steps() {
         let file = rustix::fs::memfd_create("spool", MemfdFlags::CLOEXEC).unwrap();
         rustix::io::write(&file, &vec![7; 1 << 20]).unwrap();
         let keepers_file = file.try_clone().unwrap();
         let spool = Spool::adopt(file).unwrap();
-        spool.punch_before(Offset(100_000)).unwrap();
-        assert_eq!(spool.start(), Offset(0), "not worth it yet");
-        spool.punch_before(Offset(600_000)).unwrap();
-        assert_eq!(spool.start(), Offset(146 * 4096));
-        assert_eq!(spool.read(Offset(0), 1).unwrap(), None);
-        assert_eq!(spool.read(spool.start(), 1).unwrap().unwrap(), [7]);
-        let held = rustix::fs::fstat(&keepers_file).unwrap().st_blocks * 512;
-        assert_eq!(u64::try_from(held).unwrap(), spool.held());
+        let bytes_in_memory = || {
+            let blocks = rustix::fs::fstat(&keepers_file).unwrap().st_blocks;
+            u64::try_from(blocks).unwrap() * 512
+        };
+        let after_one_step = (1 << 20) - 146 * PAGE_BYTES;
+        for (offset, in_memory) in [
+            (100_000, 1 << 20),
+            (600_000, after_one_step),
+            (700_000, after_one_step),
+        ] {
+            spool.release_before(Offset(offset)).unwrap();
+            assert_eq!(spool.start(), Offset(offset));
+            assert_eq!(spool.read(Offset(offset - 1), 1).unwrap(), None);
+            assert_eq!(spool.read(Offset(offset), 1).unwrap().unwrap(), [7]);
+            assert_eq!((bytes_in_memory(), spool.held()), (in_memory, in_memory));
+        }
+        spool.release_before(Offset(650_000)).unwrap();
+        assert_eq!(spool.start(), Offset(700_000), "what is released stays so");
         drop(spool);
         let next = Spool::adopt(keepers_file.try_clone().unwrap()).unwrap();
         assert_eq!(
             (next.start(), next.end()),
-            (Offset(146 * 4096), Offset(1 << 20))
+            (Offset(146 * PAGE_BYTES), Offset(1 << 20))
         );
         next.discard().unwrap();
-        assert_eq!(next.read(Offset(600_000), 1).unwrap(), None);
-        assert_eq!(next.held(), 0);
+        assert_eq!(next.read(Offset((1 << 20) - 1), 1).unwrap(), None);
+        assert_eq!((bytes_in_memory(), next.held()), (0, 0));
     }
 }

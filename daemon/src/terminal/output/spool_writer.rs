@@ -29,6 +29,7 @@ const PATIENCE: u32 = 16;
 const LONG_YIELD: Duration = Duration::from_micros(100);
 /// Most bytes of one [`SpoolWriter::pump`], so that a flood does not starve the task's other duties.
 pub const PUMP_BUDGET_BYTES: u64 = 128 << 10;
+
 /// Why a pump stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PumpStop {

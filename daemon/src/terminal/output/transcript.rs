@@ -147,12 +147,12 @@ impl Transcript {
         Ok(streams.read(start, length)?.into_block(length))
     }
 
-    /// Gives back the memory of what is stored. Only the terminal's task does.
-    pub fn punch_before(&self, offset: Offset) -> io::Result<()> {
+    /// Has the bytes before `offset` read from the database. Only the terminal's task does.
+    pub fn release_before(&self, offset: Offset) -> io::Result<()> {
         let Some(spool) = &self.spool else {
             return Ok(());
         };
-        spool.punch_before(offset)?;
+        spool.release_before(offset)?;
         // The map is trusted from the spool's start on, so no more of it is given back.
         let start = spool.start();
         self.streams

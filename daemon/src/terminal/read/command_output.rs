@@ -7,6 +7,7 @@ use termd_vt::plain::{PlainText, Screen};
 
 use super::checked_max_bytes;
 use super::encoded::Encoded;
+use super::options::styles_of;
 use super::text::Completeness;
 use super::text_page::text_page;
 use crate::terminal::error::TerminalError;
@@ -43,8 +44,9 @@ pub async fn read_command(
     let (start, seen) = (span.start.min(until), span.end().min(until));
     let is_over = command.end.is_some() || progress.exit.is_some();
     let completeness = Completeness::after_exit(is_over && seen >= until);
-    let (text, data, end) = if encoding == Encoding::Text {
-        let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary);
+    let (text, data, end) = if encoding.is_plain() {
+        let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary)
+            .with_styles(styles_of(encoding));
         let (text, end) = text_page(resolver, &span.bytes, completeness, None);
         (Some(text), None, end)
     } else {
@@ -57,6 +59,7 @@ pub async fn read_command(
         start,
         gap: transcript.gap_between(since, start).await?,
         end,
+        cut_character: false,
         at_end: seen >= until,
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),

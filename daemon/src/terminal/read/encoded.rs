@@ -22,7 +22,7 @@ impl Encoded {
                 data: Some(BASE64.encode(bytes)),
                 taken: bytes.len(),
             },
-            Encoding::Raw | Encoding::Text => {
+            Encoding::Raw | Encoding::Text | Encoding::Styled => {
                 let (start, ends) = (StartsAt::Character, LineEnds::Keep);
                 let rendered = render(bytes, start, completeness, ends, usize::MAX);
                 Self {

@@ -1,7 +1,7 @@
 //! The last lines of the output as plain text.
 
 use termd_proto::Offset;
-use termd_vt::plain::{PlainSize, PlainText, Screen, Until};
+use termd_vt::plain::{PlainSize, PlainText, Screen, Styles, Until};
 
 use super::offload;
 use super::plain_resolver::screen_before;
@@ -30,6 +30,7 @@ pub(crate) async fn last_lines(
     end: Offset,
     lines: u64,
     size: PlainSize,
+    styles: Styles,
 ) -> Result<LastLines, TranscriptError> {
     let mut length = FIRST_SLACK_BYTES;
     loop {
@@ -38,7 +39,7 @@ pub(crate) async fn last_lines(
         let screen = screen_before(transcript, span.start, &span.bytes).await?;
         // Output before the span is gone.
         let is_all = span.start > from;
-        let work = move || lines_of(&span.bytes, span.start, screen, size, lines);
+        let work = move || lines_of(&span.bytes, span.start, screen, (size, styles), lines);
         let found = offload::run(end.since(from) > INLINE_BYTES as u64, work).await?;
         if found.is_enough || is_all || from == Offset::ZERO || length >= MAX_LINE_SEARCH_BYTES {
             return Ok(found);
@@ -47,9 +48,15 @@ pub(crate) async fn last_lines(
     }
 }
 
-fn lines_of(raw: &[u8], start: Offset, screen: Screen, size: PlainSize, lines: u64) -> LastLines {
+fn lines_of(
+    raw: &[u8],
+    start: Offset,
+    screen: Screen,
+    (size, styles): (PlainSize, Styles),
+    lines: u64,
+) -> LastLines {
     let mut tail = TailCache::begin(size, start.0, screen);
-    tail.plain = tail.plain.with_every_anchor();
+    tail.plain = tail.plain.with_every_anchor().with_styles(styles);
     tail.feed(raw, MAX_TEXT_BYTES);
     tail.plain.give(Until::Settled);
     tail.drain(MAX_TEXT_BYTES);
@@ -96,7 +103,13 @@ mod tests {
             (4, "one\n100%\nthree\nfo", 0),
             (9, "one\n100%\nthree\nfo", 0),
         ] {
-            let found = lines_of(raw, Offset::ZERO, Screen::Primary, SIZE, lines);
+            let found = lines_of(
+                raw,
+                Offset::ZERO,
+                Screen::Primary,
+                (SIZE, Styles::Dropped),
+                lines,
+            );
             assert_eq!((&*found.text, found.start.0), (text, start), "{lines}");
             assert_eq!(found.is_enough, lines < 4, "{lines}");
         }

@@ -35,7 +35,9 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
     check(terminal, options)?;
     let result = match (options.until, options.stream, options.encoding) {
         (Some(until), None, _) => range_reader::read(terminal, options, until, max).await?,
-        (_, _, Encoding::Text) => plain_reader::read(terminal, options, max).await?,
+        (_, _, Encoding::Text | Encoding::Styled) => {
+            plain_reader::read(terminal, options, max).await?
+        }
         (_, Some(stream), _) => stream_reader::read(terminal, options, stream, max).await?,
         (None, None, _) => raw_reader::read(terminal, options, max).await?,
     };
@@ -74,7 +76,7 @@ fn check(terminal: &Terminal, options: &ReadOptions) -> Result<(), TerminalError
         let problem = "is only for commands on pipes: a terminal has one";
         return Err(invalid("stream", problem.to_owned()));
     }
-    if options.until.is_some() && options.encoding == Encoding::Text {
+    if options.until.is_some() && options.encoding.is_plain() {
         let problem = "goes without `stream` where plain text is read";
         return Err(invalid("until", problem.to_owned()));
     }

@@ -2,6 +2,7 @@
 
 use termd_proto::Offset;
 use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadTerminal};
+use termd_vt::plain::Styles;
 
 use crate::terminal::error::TerminalError;
 
@@ -20,6 +21,15 @@ pub struct ReadOptions {
     pub encoding: Encoding,
     /// How long to wait for a first byte, in milliseconds.
     pub wait_ms: Option<u64>,
+}
+
+/// Whether plain text in this encoding keeps its styles.
+pub(crate) fn styles_of(encoding: Encoding) -> Styles {
+    if encoding == Encoding::Styled {
+        Styles::Kept
+    } else {
+        Styles::Dropped
+    }
 }
 
 impl TryFrom<&ReadTerminal> for ReadOptions {

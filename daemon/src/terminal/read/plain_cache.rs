@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::Offset;
 use termd_proto::terminal::OutputStream;
-use termd_vt::plain::{PlainSize, PlainText};
+use termd_vt::plain::{PlainSize, PlainText, Styles};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::plain_resolver::{resolver_at, stream_resolver_at};
@@ -27,7 +27,7 @@ const MAX_READERS: usize = 3;
 const MAX_TAIL_AFTER_EXIT_BYTES: usize = 16 << 10;
 
 /// What a reader reads, and the offset that it goes on from.
-type Place = (Option<OutputStream>, Offset);
+type Place = (Option<OutputStream>, Offset, Styles);
 
 /// The plain text of one terminal.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl PlainCache {
 
     /// Keeps a state for a reader that goes on from here.
     pub(crate) fn keep(&self, stream: Option<OutputStream>, offset: Offset, plain: PlainText) {
-        let place = (stream, offset);
+        let place = (stream, offset, plain.styles());
         let mut readers = self.readers();
         readers.retain(|(at, _)| *at != place);
         if readers.len() >= MAX_READERS {
@@ -73,16 +73,17 @@ impl PlainCache {
         since: Offset,
         size: PlainSize,
         stream: Option<OutputStream>,
+        styles: Styles,
     ) -> Result<PlainText, TranscriptError> {
         if since == Offset::ZERO {
-            return Ok(PlainText::new(size));
+            return Ok(PlainText::new(size).with_styles(styles));
         }
-        if let Some(plain) = self.at((stream, since)) {
+        if let Some(plain) = self.at((stream, since, styles)) {
             return Ok(plain);
         }
         match stream {
-            Some(stream) => stream_resolver_at(transcript, since, size, stream).await,
-            None => resolver_at(transcript, since, size).await,
+            Some(stream) => stream_resolver_at(transcript, since, size, stream, styles).await,
+            None => resolver_at(transcript, since, size, styles).await,
         }
     }
 
@@ -136,12 +137,13 @@ mod tests {
             cache.keep(None, Offset(offset), plain);
         }
         assert_eq!(cache.readers().len(), MAX_READERS);
-        let newest = cache.at((None, Offset(9)));
+        let newest = cache.at((None, Offset(9), Styles::Dropped));
         assert_eq!(newest.map(|plain| plain.fed()), Some(9));
-        assert!(cache.at((None, Offset(1))).is_none());
-        let other = (Some(OutputStream::Stderr), Offset(9));
+        assert!(cache.at((None, Offset(1), Styles::Dropped)).is_none());
+        let other = (Some(OutputStream::Stderr), Offset(9), Styles::Dropped);
         assert!(cache.at(other).is_none());
+        assert!(cache.at((None, Offset(9), Styles::Kept)).is_none());
         cache.forget_readers();
-        assert!(cache.at((None, Offset(9))).is_none());
+        assert!(cache.at((None, Offset(9), Styles::Dropped)).is_none());
     }
 }

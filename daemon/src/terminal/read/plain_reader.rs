@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use termd_proto::Offset;
 use termd_proto::terminal::{OutputStream, ReadFrom, ReadResult};
-use termd_vt::plain::{PlainText, Until};
+use termd_vt::plain::{PlainText, Styles, Until};
 use tokio::time::Instant;
 
 use super::last_lines::last_lines;
-use super::options::ReadOptions;
+use super::options::{ReadOptions, styles_of};
 use super::stream_reader::{Back, MAX_SEARCH_BYTES, tail_start};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -58,7 +58,7 @@ pub(super) async fn read(
         },
         ReadFrom::TailLines(0) => end,
         ReadFrom::TailLines(lines) => match options.stream {
-            None => match tail(terminal, lines, bounds).await? {
+            None => match tail(terminal, lines, bounds, styles_of(options.encoding)).await? {
                 TailRead::Whole(result) => return Ok(*result),
                 TailRead::From(offset) => offset,
             },
@@ -71,7 +71,7 @@ pub(super) async fn read(
     let deadline = options
         .wait_ms
         .map(|wait_ms| Instant::now() + Duration::from_millis(wait_ms));
-    let mut reader = PlainReader::begin(terminal, since, options.stream).await?;
+    let mut reader = PlainReader::begin(terminal, since, options).await?;
     loop {
         let patience = match deadline {
             Some(deadline) if Instant::now() < deadline => Until::Lines,
@@ -124,12 +124,13 @@ impl PlainReader {
     async fn begin(
         terminal: &Terminal,
         since: Offset,
-        stream: Option<OutputStream>,
+        options: &ReadOptions,
     ) -> Result<Self, TerminalError> {
         let size = terminal.progress().size.into();
+        let (stream, styles) = (options.stream, styles_of(options.encoding));
         let mut plain = terminal
             .plain
-            .resolver(&terminal.transcript, since, size, stream)
+            .resolver(&terminal.transcript, since, size, stream, styles)
             .await?;
         if plain.size() != size {
             plain.resize(size);
@@ -192,10 +193,10 @@ impl PlainReader {
                 return Ok(progress);
             }
             self.start = span.start;
-            let (size, stream) = (self.plain.size(), self.stream);
+            let (size, stream, styles) = (self.plain.size(), self.stream, self.plain.styles());
             self.plain = terminal
                 .plain
-                .resolver(&terminal.transcript, span.start, size, stream)
+                .resolver(&terminal.transcript, span.start, size, stream, styles)
                 .await?;
         }
         if !span.bytes.is_empty() {
@@ -266,6 +267,7 @@ impl PlainReader {
             start: self.start,
             gap: None,
             end,
+            cut_character: false,
             at_end,
             state,
             exit_status: progress.exit.as_ref().and_then(|exit| exit.status.clone()),
@@ -281,10 +283,15 @@ enum TailRead {
     From(Offset),
 }
 
-async fn tail(terminal: &Terminal, lines: u64, bounds: Bounds) -> Result<TailRead, TerminalError> {
+async fn tail(
+    terminal: &Terminal,
+    lines: u64,
+    bounds: Bounds,
+    styles: Styles,
+) -> Result<TailRead, TerminalError> {
     let progress = terminal.progress();
     let (end, size) = (progress.end, progress.size.into());
-    let found = last_lines(&terminal.transcript, end, lines, size).await?;
+    let found = last_lines(&terminal.transcript, end, lines, size, styles).await?;
     if found.text.len() > bounds.bytes || bounds.lines.is_some() {
         return Ok(TailRead::From(found.start));
     }

@@ -2,7 +2,7 @@
 
 use termd_proto::Offset;
 use termd_proto::terminal::OutputStream;
-use termd_vt::plain::{PlainSize, PlainText, Screen, first_switch, last_switch};
+use termd_vt::plain::{PlainSize, PlainText, Screen, Styles, first_switch, last_switch};
 
 use crate::terminal::output::stream_pieces::{StreamPiece, pieces};
 use crate::terminal::output::transcript::{Transcript, TranscriptError};
@@ -18,9 +18,10 @@ pub(crate) async fn resolver_at(
     transcript: &Transcript,
     since: Offset,
     size: PlainSize,
+    styles: Styles,
 ) -> Result<PlainText, TranscriptError> {
     if since == Offset::ZERO {
-        return Ok(PlainText::new(size));
+        return Ok(PlainText::new(size).with_styles(styles));
     }
     let from = since.back(CONTEXT_BYTES);
     let span = transcript.read_range(from, since).await?;
@@ -39,7 +40,8 @@ pub(crate) async fn resolver_at(
     let head = last_switch(raw.get(..cut).unwrap_or_default()).unwrap_or(screen);
     let raw = raw.get(cut..).unwrap_or_default();
     let start = since.back(raw.len() as u64);
-    Ok(PlainText::resume(size, start.0, head, raw))
+    let plain = PlainText::at(size, start.0, head).with_styles(styles);
+    Ok(plain.resumed(|plain| plain.advance(raw)))
 }
 
 /// [`resolver_at`] for one stream. Full-screen programs do not write to pipes.
@@ -48,6 +50,7 @@ pub(super) async fn stream_resolver_at(
     since: Offset,
     size: PlainSize,
     stream: OutputStream,
+    styles: Styles,
 ) -> Result<PlainText, TranscriptError> {
     let parts = transcript.parts(since.back(CONTEXT_BYTES), since).await?;
     let start = parts.first().map_or(since, |(span, _)| span.start);
@@ -69,8 +72,8 @@ pub(super) async fn stream_resolver_at(
             }
         }
     };
-    let screen = Screen::Primary;
-    Ok(PlainText::resume_after(size, start.0, screen, feed))
+    let plain = PlainText::at(size, start.0, Screen::Primary).with_styles(styles);
+    Ok(plain.resumed(feed))
 }
 
 /// Which screen was on at `start`, where the output from there on is `raw`.

@@ -76,6 +76,7 @@ pub(super) async fn read_now(
         start,
         gap: None,
         end: start + encoded.taken as u64,
+        cut_character: false,
         at_end: seen >= until,
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),

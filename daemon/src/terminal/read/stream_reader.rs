@@ -67,6 +67,7 @@ pub(super) async fn read(
             start,
             gap: None,
             end: found.offset_of(encoded.taken),
+            cut_character: false,
             at_end,
             state,
             exit_status: progress.exit.and_then(|exit| exit.status),

@@ -164,7 +164,7 @@ fn held_back(bytes: &[u8], completeness: Completeness, line_ends: LineEnds) -> u
 }
 
 /// The length of an unfinished UTF-8 sequence at the end, in bytes.
-fn unfinished_tail(bytes: &[u8]) -> usize {
+pub(crate) fn unfinished_tail(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len().saturating_sub(MAX_UNFINISHED)..];
     (0..tail.len())
         .find(|&at| {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use termd_proto::Offset;
 use termd_proto::screen::CommandState;
+use termd_vt::plain::Styles;
 
 use super::echo::{KnownBy, ShowsControls};
 use super::pattern::Pattern;
@@ -167,7 +168,7 @@ impl OutputFollower {
 
 async fn matcher(terminal: &Terminal, since: Offset) -> Result<PatternMatcher, TerminalError> {
     let size = terminal.progress().size.into();
-    let plain = resolver_at(&terminal.transcript, since, size).await?;
+    let plain = resolver_at(&terminal.transcript, since, size, Styles::Dropped).await?;
     let state = terminal.shell(|log| log.state_at(since));
     Ok(PatternMatcher::new(plain, state))
 }

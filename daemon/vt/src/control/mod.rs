@@ -15,7 +15,7 @@ mod reply;
 mod report;
 mod reset;
 pub(crate) mod setting_report;
-mod sgr;
+pub(crate) mod sgr;
 mod shell;
 mod vt52;
 mod window;

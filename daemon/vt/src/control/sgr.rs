@@ -45,8 +45,9 @@ impl Terminal {
     }
 }
 
+/// Changes a style by SGR's parameters.
 #[inline]
-fn apply(style: &mut Style, params: &Params) {
+pub(crate) fn apply(style: &mut Style, params: &Params) {
     if params.is_empty() {
         reset(style);
         return;

@@ -2,7 +2,7 @@
 
 mod continuation;
 pub(crate) mod dump;
-mod screen;
+pub(crate) mod screen;
 pub(crate) mod snapshot;
 
 use crate::event::Fed;

@@ -7,11 +7,11 @@ use termd_proto::screen::{
 };
 
 use crate::Model;
-use crate::grid::Grid;
 use crate::grid::cell::{Cell, Content};
 use crate::grid::grapheme::Graphemes;
 use crate::grid::row::Row;
 use crate::grid::style::{Attributes, StyleId, Styles};
+use crate::grid::{self, Grid};
 use crate::modes::DECBKM;
 use crate::render::{self, View};
 use crate::screen::ActiveScreen;
@@ -230,6 +230,14 @@ fn text(cells: &[Cell], graphemes: &Graphemes) -> String {
 
 fn style(id: StyleId, styles: &Styles) -> Style {
     let style = styles.get(id);
+    Style {
+        hyperlink: styles.link(style.link).map(|link| link.uri.to_string()),
+        ..without_link(style)
+    }
+}
+
+/// A cell's style, but for its link.
+pub(crate) fn without_link(style: grid::style::Style) -> Style {
     let has = |attributes| style.attributes.contains(attributes);
     Style {
         foreground: style.foreground,
@@ -244,7 +252,7 @@ fn style(id: StyleId, styles: &Styles) -> Style {
         invisible: has(Attributes::INVISIBLE),
         crossed_out: has(Attributes::CROSSED_OUT),
         overline: has(Attributes::OVERLINE),
-        hyperlink: styles.link(style.link).map(|link| link.uri.to_string()),
+        hyperlink: None,
     }
 }
 

@@ -13,11 +13,16 @@ enum Tail {
     After { row: u64, end: RowEnd },
 }
 
+/// Ends the style that a row's text has left on.
+const RESET: &str = "\x1b[m";
+
 /// Emits the rows of the live region.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Emitter {
     pub(super) out: Output,
     tail: Tail,
+    /// A style is on at the end of the emitted text.
+    is_styled: bool,
     /// The row that left the region last.
     left: Option<u64>,
     scratch: String,
@@ -112,6 +117,7 @@ impl Emitter {
     pub(super) fn rest(&self) -> Self {
         Self {
             tail: self.tail,
+            is_styled: self.is_styled,
             left: self.left,
             out: self.out.like(),
             scratch: String::new(),
@@ -121,6 +127,7 @@ impl Emitter {
     /// Ends the line that was emitted last, if it is open.
     pub(super) fn end_line(&mut self) {
         if self.tail != Tail::LineStart {
+            self.end_style();
             self.out.text.push('\n');
             self.tail = Tail::LineStart;
         }
@@ -132,6 +139,7 @@ impl Emitter {
             Tail::After { row, end } if end == RowEnd::Wrap && Some(row) == above => {}
             _ => self.end_line(),
         }
+        self.end_style();
         self.out.anchor(row.start);
         let start = self.out.text.len();
         row.write(&mut self.out.text);
@@ -144,8 +152,16 @@ impl Emitter {
         matches!(self.tail, Tail::After { row: last, .. } if last == row.id)
     }
 
+    fn end_style(&mut self) {
+        if std::mem::take(&mut self.is_styled) {
+            self.out.text.push_str(RESET);
+        }
+    }
+
     fn after(&mut self, row: &Row, end: RowEnd) {
+        self.is_styled = row.ends_styled();
         if end == RowEnd::Line {
+            self.end_style();
             self.out.text.push('\n');
             self.tail = Tail::LineStart;
         } else {

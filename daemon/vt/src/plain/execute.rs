@@ -1,8 +1,10 @@
 //! What bytes and control functions do to the live region, by xterm's names.
 
 use super::sequence::Action;
-use super::{Charset, MAX_PART_BYTES, PlainText, Screen, Shift};
+use super::{Charset, MAX_PART_BYTES, PlainText, Screen, Shift, Styles};
 use crate::charset;
+use crate::control::sgr::apply as apply_sgr;
+use crate::grid::style::Attributes;
 use crate::grid::width::width;
 use crate::parser::{ControlSequence, Params, ascii_run, is_unfinished, text_run};
 
@@ -249,6 +251,13 @@ impl PlainText {
 
     fn control_sequence(&mut self, sequence: &ControlSequence) {
         let params = &sequence.params;
+        let is_sgr = (sequence.prefix, sequence.intermediate, sequence.function) == (0, 0, b'm');
+        if is_sgr && self.region.styles == Styles::Kept {
+            apply_sgr(&mut self.region.pen, params);
+            // Hidden text is for nobody who reads.
+            self.region.pen.attributes.remove(Attributes::INVISIBLE);
+            return;
+        }
         // Only SGR takes colons, and SGR moves nothing.
         if params.has_colons() {
             return;

@@ -13,7 +13,8 @@
 //! - Clearing loses nothing. What ED 2, RIS, or ED 0 right after a move home clears stays in the
 //!   text, and what follows begins on a new line.
 //! - The alternate screen (modes 47, 1047, 1049) is left out; the primary screen goes on after it.
-//!   OSC, DCS, SOS, PM and APC strings are left out, and SGR changes nothing.
+//!   OSC, DCS, SOS, PM and APC strings are left out. SGR changes nothing, but where
+//!   [styles](Styles) are kept.
 //! - Blanks at a line's end that were printed stay. Blanks that only erasing or moving made do not;
 //!   nor do spaces at the end of a line that was printed over, as programs erase with them.
 //!
@@ -73,6 +74,16 @@ pub enum Until {
     Settled,
     /// Everything, and nothing follows.
     Final,
+}
+
+/// Whether text has its styles, as SGR sequences.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Styles {
+    /// SGR changes nothing.
+    #[default]
+    Dropped,
+    /// Each line begins and ends in the default style. Text that is hidden (SGR 8) is shown.
+    Kept,
 }
 
 /// Which of a terminal's two screens is shown.
@@ -159,20 +170,28 @@ impl PlainText {
         self
     }
 
+    /// Keeps or drops styles from now on.
+    #[must_use]
+    pub fn with_styles(mut self, styles: Styles) -> Self {
+        self.region.styles = styles;
+        self
+    }
+
+    /// Whether styles are kept.
+    pub fn styles(&self) -> Styles {
+        self.region.styles
+    }
+
     /// Begins for a reader who has everything up to the end of `before`, which is the output from
     /// `offset` on. It knows what is on the screen, and emits what comes after.
     pub fn resume(size: PlainSize, offset: u64, screen: Screen, before: &[u8]) -> Self {
-        Self::resume_after(size, offset, screen, |plain| plain.advance(before))
+        Self::at(size, offset, screen).resumed(|plain| plain.advance(before))
     }
 
-    /// As [`resume`](Self::resume), where `feed` feeds that output.
-    pub fn resume_after(
-        size: PlainSize,
-        offset: u64,
-        screen: Screen,
-        feed: impl FnOnce(&mut Self),
-    ) -> Self {
-        let mut plain = Self::at(size, offset, screen);
+    /// Begins for a reader who has everything up to the end of what `feed` feeds.
+    #[must_use]
+    pub fn resumed(self, feed: impl FnOnce(&mut Self)) -> Self {
+        let mut plain = self;
         feed(&mut plain);
         plain.region.emitter.out.clear();
         let used = plain.region.used();

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::PlainSize;
 use super::emitter::Emitter;
 use super::row::{Row, RowEnd};
+use super::{PlainSize, Styles};
+use crate::grid::style::Style;
 use crate::grid::width::width;
 
 /// The most rows that can still change, whatever the terminal's size. Only full-screen programs use
@@ -50,6 +51,10 @@ pub(super) struct Region {
     pub(super) rows: VecDeque<Row>,
     pub(super) cursor: Cursor,
     saved: Cursor,
+    pub(super) styles: Styles,
+    /// SGR's style, where styles are kept.
+    pub(super) pen: Style,
+    saved_pen: Style,
     pub(super) margins: Option<Margins>,
     pub(super) autowrap: Autowrap,
     /// The raw offset of what is processed now.
@@ -70,6 +75,9 @@ impl Region {
             rows: VecDeque::new(),
             cursor: Cursor::default(),
             saved: Cursor::default(),
+            styles: Styles::default(),
+            pen: Style::default(),
+            saved_pen: Style::default(),
             margins: None,
             autowrap: Autowrap::On,
             offset,
@@ -165,6 +173,7 @@ impl Region {
             if let Some(row) = self.current() {
                 row.put_ascii(cursor.column, head);
             }
+            self.paint(cursor.column, head.len());
             self.cursor.column = cursor.column + head.len();
             // The character after this text is at its offset.
             self.offset += head.len() as u64;
@@ -190,7 +199,19 @@ impl Region {
         if let Some(row) = self.current() {
             row.put(column, character, columns);
         }
+        self.paint(column, columns);
         self.cursor.column = column + columns;
+    }
+
+    /// Gives columns of the current row the pen's style.
+    #[inline]
+    fn paint(&mut self, column: usize, columns: usize) {
+        if self.styles == Styles::Kept {
+            let pen = self.pen;
+            if let Some(row) = self.current() {
+                row.paint(column, column + columns, pen);
+            }
+        }
     }
 
     /// Goes to the next row if the row does not have this many columns left.
@@ -322,11 +343,13 @@ impl Region {
     /// DECSC.
     pub(super) fn save_cursor(&mut self) {
         self.saved = self.cursor;
+        self.saved_pen = self.pen;
     }
 
     /// DECRC.
     pub(super) fn restore_cursor(&mut self) {
         let saved = self.saved;
+        self.pen = self.saved_pen;
         self.cursor.column = saved.column.min(self.columns);
         self.set_row(saved.row);
     }
@@ -335,6 +358,7 @@ impl Region {
     pub(super) fn restore_cursor_in_place(&mut self) {
         self.margins = None;
         self.autowrap = Autowrap::On;
+        self.pen = self.saved_pen;
         self.cursor.column = self.saved.column.min(self.columns);
         self.cursor.row = self.saved.row.min(self.height - 1);
         self.current();
@@ -370,5 +394,7 @@ impl Region {
         self.margins = None;
         self.autowrap = Autowrap::On;
         self.saved = Cursor::default();
+        self.pen = Style::default();
+        self.saved_pen = Style::default();
     }
 }

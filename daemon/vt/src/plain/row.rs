@@ -1,6 +1,9 @@
 //! One row of the live region: its cells, and what the reader has of it.
 
 use super::output::Emitted;
+use crate::grid::style::Style;
+use crate::model::screen::without_link;
+use crate::render::sgr::Pen;
 
 /// The most bytes of a character and its combining marks; further marks are dropped. The longest
 /// emoji sequence takes 35.
@@ -53,6 +56,8 @@ pub(super) struct Row {
     /// Something was printed over its text, so spaces at its end were printed to erase.
     redrawn: bool,
     cells: Vec<Cell>,
+    /// The style of each cell; cells beyond its end have the default one.
+    styles: Vec<Style>,
     clusters: Option<Box<Clusters>>,
 }
 
@@ -77,7 +82,26 @@ impl Row {
         self.emitted = None;
         self.redrawn = false;
         self.cells.clear();
+        self.styles.clear();
         self.clusters = None;
+    }
+
+    /// Gives these columns a style.
+    pub(super) fn paint(&mut self, from: usize, to: usize, style: Style) {
+        if self.styles.len() < to && style != Style::default() {
+            self.styles.resize(to, Style::default());
+        }
+        let end = to.min(self.styles.len());
+        if let Some(styles) = self.styles.get_mut(from..end) {
+            styles.fill(style);
+        }
+    }
+
+    /// Whether the text ends in another style than the default one.
+    pub(super) fn ends_styled(&self) -> bool {
+        let last = self.text_end().checked_sub(1);
+        let style = last.and_then(|last| self.styles.get(last));
+        style.is_some_and(|style| *style != Style::default())
     }
 
     /// Whether there is no text on it.
@@ -179,12 +203,14 @@ impl Row {
     pub(super) fn erase(&mut self, from: usize, to: usize) {
         if from == 0 && to >= self.cells.len() {
             self.cells.clear();
+            self.styles.clear();
             self.clusters = None;
             self.redrawn = false;
             return;
         }
         self.sever(from);
         self.sever(to);
+        self.paint(from, to.min(self.styles.len()), Style::default());
         if to >= self.cells.len() {
             self.cells.truncate(from);
         } else if let Some(cells) = self.cells.get_mut(from..to) {
@@ -204,6 +230,11 @@ impl Row {
             let count = count.min(columns.saturating_sub(column));
             let blanks = std::iter::repeat_n(BLANK, count);
             self.cells.splice(column..column, blanks);
+            if column < self.styles.len() {
+                let default = std::iter::repeat_n(Style::default(), count);
+                self.styles.splice(column..column, default);
+                self.styles.truncate(columns);
+            }
             self.sever(columns);
             self.cells.truncate(columns);
         }
@@ -216,6 +247,8 @@ impl Row {
             self.sever(column);
             self.sever(end);
             self.cells.drain(column..end);
+            let styled = self.styles.len();
+            self.styles.drain(column.min(styled)..end.min(styled));
         }
     }
 
@@ -233,8 +266,12 @@ impl Row {
         }
     }
 
+    /// Writes the text. The style at its end is left on.
     pub(super) fn write(&self, out: &mut String) {
         out.push_str(self.lead());
+        if !self.styles.is_empty() {
+            return self.write_styled(out);
+        }
         let mut rest = self.cells.get(..self.text_end()).unwrap_or_default();
         while !rest.is_empty() {
             let step = rest.len().min(ASCII_STEP);
@@ -250,6 +287,20 @@ impl Row {
                 _ => cells.iter().for_each(|cell| self.write_cell(*cell, out)),
             }
             rest = after;
+        }
+    }
+
+    fn write_styled(&self, out: &mut String) {
+        let mut pen = Pen::default();
+        let mut style = Style::default();
+        let styles = self.styles.iter().copied();
+        let styles = styles.chain(std::iter::repeat(Style::default()));
+        for (cell, next) in self.cells.iter().take(self.text_end()).zip(styles) {
+            if next != style {
+                style = next;
+                pen.take(&without_link(style), out);
+            }
+            self.write_cell(*cell, out);
         }
     }
 

@@ -6,7 +6,7 @@
 mod ansi;
 mod attach;
 mod html;
-mod sgr;
+pub(crate) mod sgr;
 mod text;
 
 #[cfg(test)]

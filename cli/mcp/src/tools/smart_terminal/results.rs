@@ -46,6 +46,7 @@ pub(crate) fn ran() -> Vec<Field> {
             "How it is known that it is done: marks (certain), foreground (likely), prompt (a guess)",
         ),
         Field::boolean("running", "It still runs"),
+        Field::boolean("quietExited", "quietExitMs ended the call"),
         end_cause(),
     ]);
     fields

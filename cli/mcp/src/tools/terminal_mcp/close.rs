@@ -56,7 +56,7 @@ async fn close(call: Call, arguments: Arguments) -> Outcome {
                 eof_ms: Some(EOF_MS),
             })
             .await?;
-        backend.pool().stop_holding(&info.id).await?;
+        backend.pool().stop_holding(&info.id)?;
         (closed.exit_status, closed.end_cause, closed.end)
     };
     let exit_code = status.as_ref().and_then(|status| status.exit_code);

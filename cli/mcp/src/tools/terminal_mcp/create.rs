@@ -109,7 +109,7 @@ async fn create(call: Call, arguments: Arguments) -> Outcome {
     let info = call.backend().pool().once(&request).await?;
     call.backend().remember(&info);
     if holds {
-        call.backend().pool().keep_holding(&info.id).await?;
+        call.backend().pool().keep_holding(&info.id)?;
     }
     let mut facts = success();
     add(

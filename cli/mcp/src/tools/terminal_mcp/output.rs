@@ -113,7 +113,7 @@ impl Reader<'_> {
     async fn first(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
         let read = self.page(from, until, self.manner.limit).await?;
         let mut text = read.text.unwrap_or_default();
-        let truncated = read.end < until;
+        let truncated = !read.at_end;
         if truncated && self.manner.truncation != Truncation::None {
             text.push_str(MORE_MARKER);
         }
@@ -136,8 +136,8 @@ impl Reader<'_> {
         let read = self.page(begin, until, self.manner.limit).await?;
         let mut output = Output {
             text: format!("{LESS_MARKER}{}", read.text.unwrap_or_default()),
-            next: until,
-            bytes: until.since(read.start),
+            next: read.end,
+            bytes: read.end.since(read.start),
             omitted: Omitted::default(),
             truncated: true,
         };
@@ -158,8 +158,8 @@ impl Reader<'_> {
                 head.text.unwrap_or_default(),
                 tail.text.unwrap_or_default()
             ),
-            next: until,
-            bytes: head.end.since(head.start) + until.since(tail.start),
+            next: tail.end,
+            bytes: head.end.since(head.start) + tail.end.since(tail.start),
             omitted: Omitted::default(),
             truncated: true,
         };

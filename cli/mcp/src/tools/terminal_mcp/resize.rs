@@ -3,12 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use termd_proto::TerminalRef;
-use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
+use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS, TerminalState};
 
 use super::params::SessionName;
 use super::results;
-use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -39,8 +38,20 @@ async fn resize(call: Call, arguments: Arguments) -> Outcome {
         rows,
         cols,
     } = arguments;
-    let id = TerminalRef(session_id.0);
-    call.backend().resize(id, cols, rows).await?;
+    let backend = call.backend();
+    let info = backend.show(&session_id.0).await?;
+    // The daemon resizes an ended terminal for its viewers; no program learns of it.
+    if info.state != TerminalState::Running {
+        return Err(ToolError::Failed {
+            kind: "session_dead",
+            message: format!(
+                "Session {} is no longer alive, so it is not resized. session_read with an offset \
+                 still reads its output.",
+                info.id
+            ),
+        });
+    }
+    backend.resize((&info.id).into(), cols, rows).await?;
     Ok(ToolAnswer::Facts(
         json!({ "success": true, "rows": rows, "cols": cols }),
     ))

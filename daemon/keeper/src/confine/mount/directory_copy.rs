@@ -168,7 +168,7 @@ impl View<'_> {
                     return Ok(());
                 };
                 make_directory(self.names, name, DIRECTORY_MODE)?;
-                attach_at(tree.as_fd(), self.mounted, name)
+                self.mount_on(name, &tree, AtFlags::REMOVEDIR)
             }
             // A hidden path has no link in it.
             FileType::Symlink if is_hidden => Err(Errno::LOOP),
@@ -184,7 +184,16 @@ impl View<'_> {
             return Ok(());
         };
         rustix::fs::mknodat(self.names, name, kind, Mode::from_raw_mode(0o600), 0)?;
-        attach_at(tree.as_fd(), self.mounted, name)
+        self.mount_on(name, &tree, AtFlags::empty())
+    }
+
+    /// Mounts what the host has at a name on the name made for it. The kernel mounts nothing that was
+    /// removed meanwhile: then the name goes, too.
+    fn mount_on(&self, name: &CStr, tree: &OwnedFd, removal: AtFlags) -> Result<(), Errno> {
+        match attach_at(tree.as_fd(), self.mounted, name) {
+            Err(Errno::NOENT) => rustix::fs::unlinkat(self.names, name, removal),
+            mounted => mounted,
+        }
     }
 
     fn link(&self, name: &CStr) -> Result<(), Errno> {

@@ -99,13 +99,14 @@ impl<'a> MountWatch<'a> {
         if !is_mount_change && !is_name_change {
             return Ok(());
         }
+        // First: what appears in a new directory after the look at it tells of itself.
+        self.watch_names();
         for held in &self.guards {
             retry(|| self.restore_guard(held))?;
         }
         for cover in &self.covers {
             retry(|| self.restore_cover(cover))?;
         }
-        self.watch_names();
         Ok(())
     }
 

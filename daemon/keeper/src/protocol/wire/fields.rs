@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use nix::libc::SIGKILL;
 use termd_proto::TerminalId;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 use thiserror::Error;
 
 use crate::protocol::message::{
@@ -88,6 +88,13 @@ impl Writer {
         self.u8(match stdio {
             Stdio::Pty => 0,
             Stdio::Pipes => 1,
+        });
+    }
+
+    pub(super) fn stdin(&mut self, stdin: Stdin) {
+        self.u8(match stdin {
+            Stdin::Null => 0,
+            Stdin::Pipe => 1,
         });
     }
 
@@ -224,6 +231,18 @@ impl<'a> Reader<'a> {
         match self.u8()? {
             0 => Ok(Stdio::Pty),
             1 => Ok(Stdio::Pipes),
+            _ => Err(Malformed),
+        }
+    }
+
+    /// Added later: an older server sends nothing here.
+    pub(super) fn stdin(&mut self) -> Result<Stdin, Malformed> {
+        if self.0.is_empty() {
+            return Ok(Stdin::Null);
+        }
+        match self.u8()? {
+            0 => Ok(Stdin::Null),
+            1 => Ok(Stdin::Pipe),
             _ => Err(Malformed),
         }
     }

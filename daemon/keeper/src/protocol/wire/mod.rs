@@ -32,6 +32,7 @@ mod to_keeper {
     pub(super) const RELEASE_EXEC: u16 = 10;
     pub(super) const LIST_ORPHANS: u16 = 11;
     pub(super) const SET_AUDIT_HEAD: u16 = 12;
+    pub(super) const CLOSE_STDIN: u16 = 13;
 }
 
 /// Kinds from keeper to server. Numbers are never reused.
@@ -52,6 +53,7 @@ mod to_server {
     pub(super) const ORPHANS: u16 = 114;
     pub(super) const AUDIT_HEAD: u16 = 115;
     pub(super) const RECOVERY: u16 = 116;
+    pub(super) const RELOAD_FAILED: u16 = 117;
 }
 
 impl ToKeeper {
@@ -80,6 +82,7 @@ impl ToKeeper {
                 out.confinement(&request.confinement);
                 out.pause(request.pause);
                 out.file(request.file.as_ref());
+                out.stdin(request.stdin);
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -101,6 +104,10 @@ impl ToKeeper {
             Self::ReleaseFds { id } => {
                 out.id(id);
                 to_keeper::RELEASE_FDS
+            }
+            Self::CloseStdin { id } => {
+                out.id(id);
+                to_keeper::CLOSE_STDIN
             }
             Self::Forget { id } => {
                 out.id(id);
@@ -143,6 +150,7 @@ impl ToKeeper {
                 confinement: input.confinement()?,
                 pause: input.pause()?,
                 file: input.file()?,
+                stdin: input.stdin()?,
             })),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,
@@ -160,6 +168,7 @@ impl ToKeeper {
                 notes: input.bytes()?,
             },
             to_keeper::RELEASE_FDS => Self::ReleaseFds { id: input.id()? },
+            to_keeper::CLOSE_STDIN => Self::CloseStdin { id: input.id()? },
             to_keeper::FORGET => Self::Forget { id: input.id()? },
             to_keeper::RELEASE_EXEC => Self::ReleaseExec {
                 id: input.id()?,
@@ -236,6 +245,10 @@ impl ToServer {
                 out.bytes(stderr);
                 to_server::BUILDER_FAILED
             }
+            Self::Event(KeeperEvent::ReloadFailed { reason }) => {
+                out.bytes(reason.as_bytes());
+                to_server::RELOAD_FAILED
+            }
             Self::Event(KeeperEvent::HandOver) => to_server::HAND_OVER,
             Self::Event(KeeperEvent::Stopping) => to_server::STOPPING,
             Self::Event(KeeperEvent::Finish) => to_server::FINISH,
@@ -286,6 +299,9 @@ impl ToServer {
             to_server::BUILDER_FAILED => Self::Event(KeeperEvent::BuilderFailed {
                 id: input.id()?,
                 stderr: input.bytes()?,
+            }),
+            to_server::RELOAD_FAILED => Self::Event(KeeperEvent::ReloadFailed {
+                reason: String::from_utf8(input.bytes()?).map_err(|_| Malformed)?,
             }),
             to_server::HAND_OVER => Self::Event(KeeperEvent::HandOver),
             to_server::STOPPING => Self::Event(KeeperEvent::Stopping),

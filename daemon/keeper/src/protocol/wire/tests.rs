@@ -1,5 +1,5 @@
 use termd_proto::TerminalId;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{Stdin, Stdio};
 
 use super::*;
 use crate::protocol::confinement::{
@@ -100,6 +100,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
                 path: b"/w/f".to_vec(),
                 excluded: vec![b"/state".to_vec()],
             }),
+            stdin: Stdin::Pipe,
         })),
         ToKeeper::ReleaseExec {
             id: id(),
@@ -127,6 +128,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
             notes: vec![9; 70],
         },
         ToKeeper::ReleaseFds { id: id() },
+        ToKeeper::CloseStdin { id: id() },
         ToKeeper::Forget { id: id() },
         ToKeeper::ListOrphans,
         ToKeeper::SetAuditHead { head: vec![7; 70] },
@@ -188,6 +190,9 @@ fn every_message_to_the_server() -> Vec<ToServer> {
         ToServer::Event(KeeperEvent::Exited {
             id: id(),
             status: WaitStatus::CpuTimeUp,
+        }),
+        ToServer::Event(KeeperEvent::ReloadFailed {
+            reason: "it exited with 1".to_owned(),
         }),
         ToServer::Event(KeeperEvent::BuilderFailed {
             id: id(),
@@ -252,10 +257,11 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
             confinement.confinement(&request.confinement);
             let mut file = Writer::default();
             file.file(request.file.as_ref());
-            let before_file = length - file.0.len();
+            let before_stdin = length - 1;
+            let before_file = before_stdin - file.0.len();
             let before_pause = before_file - 1;
             let before = before_pause - confinement.0.len();
-            vec![before_file, before_pause, before, before - 1]
+            vec![before_stdin, before_file, before_pause, before, before - 1]
         }
         _ => Vec::new(),
     }

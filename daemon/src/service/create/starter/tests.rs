@@ -16,6 +16,7 @@ use crate::keeper_client::{Connected, KeeperClient};
 use crate::service::audit_log::AuditLog;
 use crate::service::ending::LimitRecorder;
 use crate::store::Store;
+use crate::terminal::output::flood_turn::FloodTurns;
 use termd_keeper::protocol::channel::{self, ChannelError, Packet};
 use termd_keeper::protocol::confinement::Enforced;
 use termd_keeper::protocol::message::{
@@ -65,7 +66,7 @@ async fn beside_an_old_keeper(state: &TempDir) -> (Starter, OldKeeper) {
     let Connected { keeper, .. } = KeeperClient::connect(theirs).await.unwrap();
     assert!(matches!(old.hear().await.1, ToKeeper::Hello { .. }));
     let store = Store::open(state.path().join("termd.sqlite"));
-    let audit = AuditLog::new(store.await.unwrap());
+    let audit = AuditLog::new(store.await.unwrap(), FloodTurns::default());
     let events = broadcast::Sender::new(1);
     let scopes = Scopes::new(LimitRecorder::new(audit, events));
     (Starter::new(keeper, scopes), old)

@@ -11,9 +11,12 @@ fn request(command: &str, args: &[&str]) -> LaunchRequest {
             ("NOTIFY_SOCKET".into(), "/run/x".into()),
             ("TERMD_TERMINAL".into(), "term_outer".into()),
             ("COLUMNS".into(), "200".into()),
+            ("TMUX".into(), "/tmp/tmux-0/default,1,0".into()),
+            ("TMUX_PANE".into(), "%1".into()),
             ("PAGER".into(), "less".into()),
         ]),
         env: BTreeMap::new(),
+        creator: Creator::Agent,
         cwd: "/".into(),
         login_shell: || "/bin/sh".into(),
     }
@@ -82,10 +85,37 @@ fn the_environment_is_scrubbed_preset_and_then_the_requests() {
     assert_eq!(get("PAGER"), Some("cat"));
     assert_eq!(get("GIT_PAGER"), Some("more"));
     assert_eq!(get("TERM"), Some("xterm-256color"));
-    for gone in ["NOTIFY_SOCKET", "TERMD_TERMINAL", "COLUMNS"] {
+    for gone in [
+        "NOTIFY_SOCKET",
+        "TERMD_TERMINAL",
+        "COLUMNS",
+        "TMUX",
+        "TMUX_PANE",
+    ] {
         assert_eq!(get(gone), None, "{gone}");
     }
-    assert_eq!(env.len(), 4);
+    let presets = PRESET_VARIABLES.len() + AGENT_VARIABLES.len();
+    assert_eq!(env.len(), 1 + presets);
+}
+
+#[test]
+fn a_persons_pager_stays() {
+    let mut asked = request("sh", &[]);
+    asked.creator = Creator::Person;
+    let env = asked.resolve().unwrap().env;
+    let set: Vec<_> = env
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    let want = [
+        ("PAGER", "less"),
+        ("PATH", "/usr/bin:/bin"),
+        ("TERM", "xterm-256color"),
+    ];
+    assert_eq!(
+        set,
+        want.map(|(name, value)| (OsStr::new(name), OsStr::new(value)))
+    );
 }
 
 #[test]

@@ -236,3 +236,22 @@ fn a_new_server_goes_on_with_the_block_that_the_last_one_was_filling() {
         );
     }
 }
+
+/// What a tty and two pipes hold is read at the exit, however slow the store is, and no more.
+#[test]
+fn a_stopped_store_holds_up_no_exit() {
+    let now = Instant::now();
+    let mut flow = flow(now);
+    let mut later = now + SLOW;
+    flow.grew(Offset(MAX_BACKLOG_BYTES), later);
+    while flow.may_read(Spools::Crowded) {
+        later += SLOW;
+        flow.grew(flow.end + 64 * KIB, later);
+    }
+    let waiting = flow.unstored();
+    flow.drain();
+    while flow.may_read(Spools::Crowded) {
+        flow.grew(flow.end + 64 * KIB, later);
+    }
+    assert_eq!(flow.unstored() - waiting, MAX_DRAINED_BYTES);
+}

@@ -32,8 +32,9 @@ fn keepers() -> Keepers {
 impl Keepers {
     /// As a server gets it; the keeper's own stay.
     fn opened(&self) -> Opened {
-        let sent = self.fds.each_ref().map(|fd| fd.try_clone().unwrap());
-        Opened::adopt(TerminalFds::from_sent(Stdio::Pipes, sent)).unwrap()
+        let sent = self.fds.iter().map(|fd| fd.try_clone().unwrap());
+        let fds = TerminalFds::from_sent(Stdio::Pipes, sent.collect());
+        Opened::adopt(fds.unwrap()).unwrap()
     }
 }
 

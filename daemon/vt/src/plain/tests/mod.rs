@@ -6,6 +6,7 @@ mod following;
 mod programs;
 mod properties;
 mod screen;
+mod styles;
 
 use super::{PlainSize, PlainText};
 

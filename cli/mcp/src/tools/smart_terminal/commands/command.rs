@@ -61,6 +61,8 @@ pub(crate) struct CommandResult {
     /// The prompt of the command, where it may stand at the end of the output too.
     prompt: Option<String>,
     pub(crate) is_running: bool,
+    /// The silence that was asked for ended the wait, not the command.
+    quiet_exited: bool,
     /// The limit that ended the terminal's program.
     end_cause: Option<EndCause>,
 }
@@ -84,6 +86,7 @@ impl CommandResult {
             json!({
                 "completedBy": self.by,
                 "running": self.is_running.then_some(true),
+                "quietExited": self.quiet_exited.then_some(true),
                 "endCause": self.end_cause,
             }),
         );
@@ -165,6 +168,7 @@ pub(crate) async fn execute(
         exit_code,
         timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
         is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
+        quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
         prompt,

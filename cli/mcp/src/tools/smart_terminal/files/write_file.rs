@@ -45,7 +45,7 @@ pub(crate) fn tool() -> Tool {
         name: "terminal_write_file",
         title: "Write a file",
         description: "Write content to a file, whole or not at all; a relative path is seen from the \
-                      session's directory, and the file's directory has to exist.",
+                      session's directory, and missing directories are made.",
         effect: Effect::Runs,
         output: output_or_question(vec![
             Field::boolean("success", "").required(),

@@ -18,11 +18,11 @@ pub(crate) struct Checks {
     file: Option<SuccessFile>,
 }
 
-/// A file that has to be there after a run.
+/// A file that a pattern has to match after a run.
 #[derive(Debug)]
 pub(crate) struct SuccessFile {
     path: String,
-    pattern: Option<String>,
+    pattern: String,
 }
 
 /// What was found out about the file: why it does not mean success, where it does not.
@@ -34,7 +34,7 @@ impl SuccessFile {
         let request = SearchFile {
             id: TerminalRef::from(id),
             path: self.path.clone(),
-            pattern: self.pattern.clone(),
+            pattern: Some(self.pattern.clone()),
             confirmed: None,
         };
         let found = call.backend().pool().repeat(&request).await;
@@ -57,13 +57,16 @@ impl Checks {
             check_pattern(pattern, "successFilePattern")?;
         }
         let file = match (file, pattern) {
-            (Some(path), pattern) => Some(SuccessFile {
+            (Some(path), Some(pattern)) => Some(SuccessFile {
                 path,
-                pattern: pattern.map(str::to_owned),
+                pattern: pattern.to_owned(),
             }),
             (None, None) => None,
-            (None, Some(_)) => {
-                return Err(bad("successFilePattern is of use with successFile only"));
+            // Without a pattern an old file would count as the run's success.
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(bad(
+                    "successFile and successFilePattern must be provided together.",
+                ));
             }
         };
         Ok(Self { expected, file })
@@ -128,11 +131,13 @@ mod tests {
         ];
         for (expected, found, exit_code, want) in table {
             let file = found.as_ref().map(|_| "log".to_owned());
-            let checks = Checks::new(expected, file, None).unwrap();
+            let pattern = file.as_ref().map(|_| "x");
+            let checks = Checks::new(expected, file, pattern).unwrap();
             let ok = checks.judge(exit_code, found.clone()).0;
             assert_eq!(ok, want, "{expected:?} {found:?} {exit_code:?}");
         }
         assert!(Checks::new(Some(0), None, Some("x")).is_err());
+        assert!(Checks::new(Some(0), Some("log".to_owned()), None).is_err());
         assert!(Checks::new(Some(0), Some("log".to_owned()), Some("(")).is_err());
     }
 

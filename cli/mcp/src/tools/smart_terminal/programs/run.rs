@@ -28,10 +28,10 @@ struct Arguments {
     /// null=any
     #[schemars(extend("default" = 0))]
     success_exit_code: Option<i64>,
-    /// It has to be there afterwards
+    /// With successFilePattern: a file that it has to match afterwards
     #[schemars(length(min = 1))]
     success_file: Option<String>,
-    /// Regex that it has to match
+    /// Regex
     #[schemars(length(min = 1))]
     success_file_pattern: Option<String>,
     /// Run via system shell

@@ -21,7 +21,7 @@ struct Arguments {
     /// Return last N lines. 0 = none.
     #[schemars(range(min = 0, max = 2_000), extend("default" = 0))]
     snapshot_lines: u64,
-    /// Write history to this path, as plain text; its directory has to exist
+    /// Write history to this path, as plain text; missing directories are made
     #[schemars(length(min = 1))]
     transcript_path: Option<String>,
     confirmed: Confirmed,
@@ -95,7 +95,7 @@ async fn stop(call: Call, arguments: Arguments) -> Outcome {
             eof_ms: None,
         })
         .await?;
-    backend.pool().stop_holding(&info.id).await?;
+    backend.pool().stop_holding(&info.id)?;
     let status = closed.exit_status.as_ref();
     add(
         &mut facts,

@@ -4,17 +4,20 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use termd_test_support::{Home, is_root, skip};
+use crate::home::Home;
+use crate::process::is_root;
+use crate::skip::skip;
 
 /// A tmpfs at the state directory of a home, unmounted when it is dropped. It has to be dropped
 /// after the daemon and before the home.
-pub(crate) struct SmallDisk {
+#[derive(Debug)]
+pub struct SmallDisk {
     state: PathBuf,
 }
 
 impl SmallDisk {
     /// Mounts a tmpfs of this size, such as `3m`. Prints why the test is skipped where it cannot.
-    pub(crate) fn mount(home: &Home, size: &str, test: &str) -> Option<Self> {
+    pub fn mount(home: &Home, size: &str, test: &str) -> Option<Self> {
         if !is_root() {
             skip(test, "mounting a small disk needs root");
             return None;
@@ -37,15 +40,19 @@ impl SmallDisk {
         Some(Self { state })
     }
 
-    /// Writes until the disk is full.
-    pub(crate) fn fill(&self) {
+    /// Writes until the disk is full. Again, it takes what has become free.
+    pub fn fill(&self) {
         let chunk = vec![1; 4096];
-        let mut file = fs::File::create(self.state.join("filler")).unwrap();
+        let mut file = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.state.join("filler"))
+            .unwrap();
         while std::io::Write::write_all(&mut file, &chunk).is_ok() {}
     }
 
     /// Leaves at most this many bytes free.
-    pub(crate) fn leave(&self, bytes: u64) {
+    pub fn leave(&self, bytes: u64) {
         let space = rustix::fs::statvfs(&self.state).unwrap();
         let free = space.f_bavail * space.f_frsize;
         let filler = vec![1; usize::try_from(free - bytes).unwrap()];
@@ -53,7 +60,7 @@ impl SmallDisk {
     }
 
     /// Removes what [`fill`](Self::fill) or [`leave`](Self::leave) wrote.
-    pub(crate) fn empty(&self) {
+    pub fn empty(&self) {
         fs::remove_file(self.state.join("filler")).unwrap();
     }
 }

@@ -1,0 +1,144 @@
+//! The command that came of a typed line: its output as it comes, and its end.
+
+use std::time::Duration;
+
+use termd_client::{Form, Link, OutputReader};
+use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, ShowCommand};
+use termd_proto::terminal::{
+    Encoding, ExitStatus, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo, TerminalState,
+};
+use termd_proto::{Offset, TerminalRef};
+
+use super::ExecError;
+use super::line_output::LineOutput;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::output;
+
+/// How long one call waits.
+pub(super) const WAIT: Duration = Duration::from_secs(30);
+const WAIT_MS: u64 = 30_000;
+/// Bytes a page: few calls during a flood, and short chunks for a pipe's reader.
+const PAGE_BYTES: u64 = 256 * 1024;
+/// The newest commands among which the line's is.
+const NEWEST: u32 = 100;
+
+/// How a line ended.
+#[derive(Debug)]
+pub(super) struct LineEnd {
+    pub(super) command: CommandInfo,
+    /// The end of the terminal's own program, where the line has ended that.
+    terminal: Option<ExitStatus>,
+}
+
+impl LineEnd {
+    /// The code that the shell has for the line; of a shell that ended with it the shell's own.
+    pub(super) fn exit_code(&self) -> Result<ExitCode, CliError> {
+        match (self.command.exit_code, &self.terminal) {
+            (Some(code), _) => Ok(u8::try_from(code).map_or(ExitCode(u8::MAX), ExitCode)),
+            (None, Some(status)) => Ok(ExitCode::of_command(status)),
+            (None, None) => Err(ExecError::NoExitCode.into()),
+        }
+    }
+}
+
+/// A command of the terminal's shell.
+#[derive(Debug)]
+pub(super) struct ShellCommand<'a> {
+    link: &'a Link,
+    id: &'a TerminalRef,
+    info: CommandInfo,
+}
+
+impl<'a> ShellCommand<'a> {
+    /// Waits for the first command that begins after `offset`. `None`: the terminal has exited
+    /// without one.
+    pub(super) async fn begun_after(
+        link: &'a Link,
+        id: &'a TerminalRef,
+        offset: Offset,
+    ) -> Result<Option<Self>, CliError> {
+        loop {
+            let terminal = terminal(link, id).await?;
+            let command = Self::known_after(link, id, offset).await?;
+            if command.is_some() || terminal.state != TerminalState::Running {
+                return Ok(command);
+            }
+            wait_for_output(link, id, terminal.end).await?;
+        }
+    }
+
+    /// The first command that has begun after `offset`.
+    pub(super) async fn known_after(
+        link: &'a Link,
+        id: &'a TerminalRef,
+        offset: Offset,
+    ) -> Result<Option<Self>, CliError> {
+        let request = ListCommands {
+            filter: Some(CommandFilter {
+                terminal: Some(id.clone()),
+                ..CommandFilter::default()
+            }),
+            cursor: None,
+            limit: Some(NEWEST),
+        };
+        let newest = link.repeat(&request).await?.commands;
+        let first = newest
+            .into_iter()
+            .rev()
+            .find(|command| command.number > 0 && command.start > offset);
+        Ok(first.map(|info| Self { link, id, info }))
+    }
+
+    /// Passes on its output as plain text, until its end or the terminal's.
+    pub(super) async fn copy_to(self, output: &mut LineOutput) -> Result<LineEnd, CliError> {
+        let Self { link, id, info } = self;
+        let number = i64::try_from(info.number).unwrap_or(i64::MAX);
+        let start = ReadFrom::Offset(Offset::ZERO);
+        let mut reader = OutputReader::new(link, id.clone(), start)
+            .of_command(number)
+            .in_form(Form::Plain);
+        let request = ShowCommand {
+            id: id.clone(),
+            number,
+        };
+        loop {
+            // The end is read before the output, so that all that comes before it is.
+            let terminal = terminal(link, id).await?;
+            let command = link.repeat(&request).await?;
+            let page = reader.page(PAGE_BYTES).await?;
+            if let Some(note) = page.gap_note() {
+                output::note(&note);
+            }
+            let has_more = !page.at_end || !page.bytes.is_empty();
+            let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
+            output.write(page.bytes).await?;
+            if is_over && !has_more {
+                return Ok(LineEnd {
+                    command,
+                    terminal: terminal.exit_status,
+                });
+            }
+            if !has_more {
+                wait_for_output(link, id, terminal.end).await?;
+            }
+        }
+    }
+}
+
+async fn terminal(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, CliError> {
+    let request = ShowTerminal { id: id.clone() };
+    Ok(link.repeat(&request).await?)
+}
+
+/// Waits for output after `end`, for some time, or until the terminal has exited.
+async fn wait_for_output(link: &Link, id: &TerminalRef, end: Offset) -> Result<(), CliError> {
+    let request = ReadTerminal {
+        max_bytes: Some(4),
+        encoding: Some(Encoding::Base64),
+        wait_ms: Some(WAIT_MS),
+        ..ReadTerminal::new(id.clone(), ReadFrom::Offset(end))
+    };
+    link.repeat(&request).await?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Deleting what a closed terminal has printed, for good.
+
+use std::sync::Arc;
+
+use serde_json::Map;
+use termd_proto::terminal::{DeletedTranscript, Owner, TerminalState};
+
+use super::audit_log::AuditLog;
+use super::registry::Registry;
+use crate::store::{AuditAction, AuditOutcome, Store};
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+
+/// Deletes transcripts. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct TranscriptEraser {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) audit: AuditLog,
+    pub(crate) store: Store,
+}
+
+impl TranscriptEraser {
+    /// Deletes the output, the screen and the shell's command lines of a closed terminal. Its row and
+    /// its audit records stay. Must not be dropped half-way: run it in a task.
+    pub(crate) async fn erase(
+        &self,
+        terminal: &Terminal,
+        actor: &Owner,
+    ) -> Result<DeletedTranscript, TerminalError> {
+        let id = terminal.id();
+        if actor.agent().is_some() && !terminal.is_opened_by(actor) {
+            return Err(TerminalError::NotOwn(id.clone()));
+        }
+        if terminal.state() != TerminalState::Closed {
+            return Err(TerminalError::StillOpen(id.clone()));
+        }
+        // The task of a terminal that was closed a moment ago may still store output.
+        terminal.task_has_ended().await;
+        self.store.flush().await?;
+        let bytes = self.store.transcript_length(id).await?;
+        let detail = Map::from_iter([("bytes".to_owned(), bytes.into())]);
+        let (action, outcome) = (AuditAction::TerminalDelete, AuditOutcome::Ok);
+        self.audit
+            .record(action, outcome, actor, Some(id), detail)
+            .await?;
+        self.store.erase_transcript(id).await?;
+        self.registry.discard_output(&[id.to_string()]).await;
+        Ok(DeletedTranscript { bytes })
+    }
+}

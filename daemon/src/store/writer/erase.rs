@@ -1,0 +1,51 @@
+//! Erasing one transcript: what it held is overwritten in the database's pages, not only given up.
+
+use sqlx::sqlite::SqliteConnection;
+
+use super::prune::Pruned;
+
+/// Blocks erased in one transaction: 4 MiB of output at most.
+const BLOCKS_A_STEP: u64 = 64;
+
+/// Erases some blocks of a closed terminal's transcript, and all else that shows what was printed or
+/// typed there: its screen, and the texts of its shell's commands with their entries in the index.
+pub(super) async fn erase(
+    connection: &mut SqliteConnection,
+    terminal: &str,
+) -> Result<Pruned, sqlx::Error> {
+    // Both are costly for every other delete: they hold for this one alone.
+    for statement in [
+        "PRAGMA secure_delete = ON",
+        "INSERT INTO commands_text (commands_text, rank) VALUES ('secure-delete', 1)",
+    ] {
+        sqlx::query(statement).fetch_all(&mut *connection).await?;
+    }
+    let blocks = sqlx::query(
+        "DELETE FROM transcript_blocks WHERE id IN (SELECT id FROM transcript_blocks \
+         WHERE terminal = ?1 ORDER BY start_offset LIMIT 64)",
+    )
+    .bind(terminal)
+    .execute(&mut *connection)
+    .await?
+    .rows_affected();
+    for statement in [
+        "DELETE FROM screens WHERE terminal = ?1",
+        "UPDATE commands SET text = '' WHERE terminal = ?1 AND source = 'shell' AND text <> ''",
+        "DELETE FROM transcript_gaps WHERE terminal = ?1",
+        "UPDATE terminals SET start_offset = end_offset WHERE id = ?1",
+    ] {
+        let query = sqlx::query(statement).bind(terminal);
+        query.execute(&mut *connection).await?;
+    }
+    for statement in [
+        "INSERT INTO commands_text (commands_text, rank) VALUES ('secure-delete', 0)",
+        "PRAGMA secure_delete = OFF",
+    ] {
+        sqlx::query(statement).fetch_all(&mut *connection).await?;
+    }
+    Ok(if blocks >= BLOCKS_A_STEP {
+        Pruned::Some
+    } else {
+        Pruned::All
+    })
+}

@@ -1,0 +1,184 @@
+//! `termctl exec`: a line in a terminal's shell, its output and its exit code.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use termd_test_support::{TestDaemon, assert_members};
+
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, termctl};
+
+/// A daemon with a bash at its prompt, called `sh`.
+fn with_shell() -> TestDaemon {
+    let daemon = TestDaemon::start();
+    ok(&daemon, &["create", "--label", "sh", "--", "bash"]);
+    daemon
+}
+
+fn exec(daemon: &TestDaemon, line: &str) -> TermctlOutput {
+    termctl(daemon, &["exec", "sh", "--", line])
+}
+
+#[test]
+fn output_and_exit_code_are_the_lines_own() {
+    let daemon = with_shell();
+    for (line, out, code) in [
+        ("echo hi; false", "hi\n", 1),
+        ("printf abc", "abc", 0),
+        ("(exit 7)", "", 7),
+        (" echo hidden", "hidden\n", 0),
+        ("printf 'x\\n\\ny\\n'", "x\n\ny\n", 0),
+        ("seq 30000 | tail -n 2", "29999\n30000\n", 0),
+        ("printf '\\033[31mred\\033[0m\\n'", "red\n", 0),
+        ("exec sh -c 'exit 9'", "", 9),
+    ] {
+        // The last one ends the shell.
+        let output = exec(&daemon, line);
+        assert_eq!(
+            (output.out.as_str(), output.code, output.err.as_str()),
+            (out, Some(code), ""),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn words_are_joined_and_the_shell_stays_as_it_was_left() {
+    let daemon = with_shell();
+    assert_eq!(ok(&daemon, &["exec", "sh", "--", "x=5;", "cd", "/"]), "");
+    let said = ok(&daemon, &["exec", "sh", "echo", "$x", "$PWD"]);
+    assert_eq!(said, "5 /");
+}
+
+#[test]
+fn a_flood_is_whole() {
+    let daemon = with_shell();
+    let output = exec(&daemon, "seq 200000");
+    let lines: Vec<&str> = output.out.lines().collect();
+    assert_eq!(lines.len(), 200_000);
+    assert_eq!(lines.last(), Some(&"200000"));
+    assert_eq!(output.code, Some(0));
+}
+
+#[test]
+fn output_comes_while_the_line_runs() {
+    let daemon = with_shell();
+    let mut child = command(&daemon, &["exec", "sh", "echo now; read x; echo got $x"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "now");
+    ok(&daemon, &["send", "sh", "it", "-e"]);
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(rest.last().unwrap(), "got it");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_timeout_interrupts_the_line() {
+    let daemon = with_shell();
+    let output = termctl(
+        &daemon,
+        &[
+            "exec",
+            "sh",
+            "--timeout",
+            "300ms",
+            "--",
+            "echo a; sleep 1000",
+        ],
+    );
+    assert_eq!(output.code, Some(124), "{output:?}");
+    assert!(output.out.starts_with("a\n"), "{output:?}");
+    assert_eq!(exec(&daemon, "echo free").out, "free\n");
+}
+
+#[test]
+fn ctrl_c_interrupts_the_line() {
+    let daemon = with_shell();
+    let mut child = command(&daemon, &["exec", "sh", "echo now; sleep 1000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "now");
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(exec(&daemon, "echo free").out, "free\n");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_a_line_and_is_125() {
+    let daemon = with_shell();
+    ready_terminal(&daemon, "echo ready; exec sleep 1000");
+    ok(
+        &daemon,
+        &["create", "--label", "plain", "--", "bash", "--norc"],
+    );
+    ok(
+        &daemon,
+        &[
+            "create", "--label", "pipes", "--pipes", "--", "sleep", "1000",
+        ],
+    );
+    ok(&daemon, &["create", "--label", "gone", "--", "true"]);
+    ok(&daemon, &["wait", "gone"]);
+    ok(&daemon, &["create", "--label", "busy", "--", "bash"]);
+    ok(&daemon, &["exec", "busy", "true"]);
+    ok(&daemon, &["send", "busy", "echo begun; sleep 1000", "-e"]);
+    daemon.client().ok(
+        "session.wait_for",
+        &json!({ "id": "busy", "since": 0, "until": { "pattern": "^begun" } }),
+    );
+    ok(&daemon, &["create", "--label", "secret", "--", "bash"]);
+    ok(&daemon, &["exec", "secret", "true"]);
+    ok(&daemon, &["send", "secret", "read -rs -p PW: x", "-e"]);
+    daemon.client().ok(
+        "session.wait_for",
+        &json!({ "id": "secret", "since": 0, "until": { "pattern": "^PW:" } }),
+    );
+    for (terminal, line, why) in [
+        ("plain", "true", "no marks"),
+        ("pipes", "true", "pipes"),
+        ("gone", "true", "has exited"),
+        ("busy", "true", "sleep 1000"),
+        ("secret", "true", "secret"),
+        ("nobody", "true", "nobody"),
+        ("sh", "a\nb", "one line"),
+        ("sh", " ", "nothing to run"),
+        ("sh", "if ;", "ran nothing"),
+    ] {
+        let output = termctl(&daemon, &["exec", terminal, "--", line]);
+        assert_eq!(
+            (output.code, output.out.as_str()),
+            (Some(125), ""),
+            "{output:?}"
+        );
+        output.assert_one_line();
+        assert!(output.err.contains(why), "{why}: {output:?}");
+    }
+}
+
+#[test]
+fn what_the_gate_stops_is_126_and_confirmed_runs_it() {
+    let daemon = with_shell();
+    let output = exec(&daemon, "rm -rf ./nothing");
+    assert_eq!(output.code, Some(126), "{output:?}");
+    let args = ["exec", "--confirmed", "sh", "--", "rm -rf ./nothing"];
+    assert_eq!(termctl(&daemon, &args).code, Some(0));
+}
+
+#[test]
+fn json_has_it_in_one_object() {
+    let daemon = with_shell();
+    let output = termctl(&daemon, &["exec", "--json", "sh", "--", "echo hi; false"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let expected = json!({ "number": 1, "exit_code": 1, "timed_out": false, "output": "hi\n" });
+    assert_members(&output.json(), &expected);
+    let output = termctl(&daemon, &["exec", "--json", "nobody", "--", "x"]);
+    assert_eq!(output.code, Some(125));
+    assert!(output.err.contains("\"terminal_not_found\""), "{output:?}");
+}
