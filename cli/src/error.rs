@@ -13,7 +13,7 @@ use termd_picture::PictureError;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
-use crate::cmd::ExecError;
+use crate::cmd::{DaemonError, ExecError};
 use crate::desktop::DesktopError;
 use crate::exit_code::ExitCode;
 use crate::setup::SetupError;
@@ -55,6 +55,9 @@ pub(crate) enum CliError {
     /// `exec` did not run its line, or did not see its end.
     #[error(transparent)]
     Exec(#[from] ExecError),
+    /// `daemon` did not do what it was to do.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
     /// A file cannot be written.
     #[error("cannot write {}: {source}", escaped(&.path.to_string_lossy()))]
     Unwritable {
@@ -132,6 +135,7 @@ impl CliError {
             | Self::Mcp(_)
             | Self::Acp(_)
             | Self::Exec(_)
+            | Self::Daemon(_)
             | Self::Io(..)
             | Self::Unwritable { .. }
             | Self::Client(ClientError::BadAnswer(_)) => ExitCode::FAILED,
@@ -193,6 +197,7 @@ impl CliError {
             Self::Setup(_) => own("setup"),
             Self::Desktop(_) => own("desktop"),
             Self::Exec(_) => own("exec"),
+            Self::Daemon(_) => own("daemon"),
             Self::Mcp(McpError::Signals(_))
             | Self::Acp(_)
             | Self::Io(..)

@@ -27,6 +27,7 @@ mod setup;
 mod signals;
 mod splitter;
 mod table;
+mod template;
 mod tmux_key;
 mod usage_error;
 

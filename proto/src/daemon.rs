@@ -46,6 +46,9 @@ pub struct DaemonInfo {
     /// it was taken, or no reload was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reload_fault: Option<String>,
+    /// When that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reload_failed_at_ms: Option<i64>,
     /// The unit of systemd whose main process the keeper is. Absent: a client or a person started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,

@@ -39,6 +39,7 @@ mod daemon {
     mod server_change;
     pub(crate) mod start;
     mod unresponsive;
+    mod verbs;
 }
 
 /// What `read`, `run` and `history` print.

@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory as _};
 use super::Cli;
 
 /// The verbs in groups, as `--help` lists them.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Start a command", &["run", "create", "new"]),
     ("See its output", &["read", "screen", "screenshot", "wait"]),
     (
@@ -16,10 +16,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "attach", "exec", "send", "resize", "rename", "kill", "close", "prune", "delete",
         ],
     ),
-    (
-        "Look things up",
-        &["list", "show", "status", "history", "audit"],
-    ),
+    ("Look things up", &["list", "show", "history", "audit"]),
+    ("The daemon", &["status", "daemon"]),
     ("The gate", &["policy", "approvals", "approve", "deny"]),
     (
         "Connect other programs",
@@ -28,7 +26,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// Lines that use each verb.
-const EXAMPLES: [(&str, &[&str]); 30] = [
+const EXAMPLES: [(&str, &[&str]); 31] = [
     (
         "run",
         &[
@@ -91,9 +89,20 @@ const EXAMPLES: [(&str, &[&str]); 30] = [
     ),
     ("prune", &["termctl prune"]),
     ("delete", &["termctl delete web"]),
-    ("list", &["termctl list", "termctl list --all --json"]),
+    (
+        "list",
+        &[
+            "termctl list",
+            "termctl list --all --json",
+            "termctl list --format '{id} {state}\\t{command}'",
+        ],
+    ),
     ("show", &["termctl show web"]),
     ("status", &["termctl status"]),
+    (
+        "daemon",
+        &["termctl daemon reload", "termctl daemon stop --yes"],
+    ),
     (
         "history",
         &[

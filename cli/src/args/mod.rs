@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
 mod audit;
+mod daemon;
 mod exec;
 mod help;
 mod policy;
@@ -22,6 +23,7 @@ pub(crate) use acp::{AcpAgentArgs, AcpArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
+pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
 pub(crate) use reading::verb;
@@ -36,6 +38,7 @@ use termd_proto::duration;
 
 use crate::arg_types::{ControlKey, SignalName, Size, parse_ms};
 use crate::moment::Moment;
+use crate::template::Template;
 
 /// What the exit codes mean; docs/termctl.md has the same table.
 const EXIT_CODES: &str = "\
@@ -158,6 +161,8 @@ pub(crate) enum Verb {
     AcpAgent(AcpAgentArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
+    /// Reload, stop or restart the daemon
+    Daemon(DaemonArgs),
     /// Show what was run in terminals and in their shells, newest first
     History(HistoryArgs),
     /// Show who did what, newest first
@@ -265,6 +270,9 @@ pub(crate) struct ListArgs {
     /// Only their ids, one a line
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
+    /// A line of these words for each, such as '{id} {state}\t{command}'
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "quiet")]
+    pub(crate) format: Option<Template>,
 }
 
 /// `termctl show`.

@@ -12,7 +12,7 @@ use super::reading::verb_at;
 const ENDING: [&str; 4] = ["kill", "close", "prune", "delete"];
 
 /// Verbs of other tools, and what does the same here.
-const OTHERS_VERBS: [(&[&str], &[&str]); 12] = [
+const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["log", "cat", "output"], &["read"]),
     (&["tail"], &["read --tail", "read --follow"]),
     (&["follow"], &["read --follow"]),
@@ -26,10 +26,11 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 12] = [
     (&["info"], &["show"]),
     (&["search", "grep"], &["history --search"]),
     (&["capture-pane"], &["screen"]),
+    (&["reload"], &["daemon reload"]),
 ];
 
 /// Verbs of other tools that end, remove or rename something. Nothing is suggested for them.
-const WITHOUT_SUGGESTION: [&str; 9] = [
+const WITHOUT_SUGGESTION: [&str; 8] = [
     "stop",
     "end",
     "remove",
@@ -38,7 +39,6 @@ const WITHOUT_SUGGESTION: [&str; 9] = [
     "exit",
     "quit",
     "restart",
-    "reload",
 ];
 
 /// Replaces what clap suggests for an unknown verb. Other errors stay as they are.

@@ -31,6 +31,9 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
             let lines: String = ids.iter().flat_map(|id| [id, "\n"]).collect();
             output::print(lines.as_bytes())?;
         }
+    } else if let Some(template) = &args.format {
+        let lines = terminals.iter().map(|each| template.line(each) + "\n");
+        output::print(lines.collect::<String>().as_bytes())?;
     } else if context.json {
         output::print_json(&terminals)?;
     } else {

@@ -7,6 +7,7 @@ mod audit;
 mod close;
 mod completions;
 mod create;
+mod daemon;
 mod delete;
 mod exec;
 mod history;
@@ -28,6 +29,7 @@ mod show;
 mod status;
 mod wait;
 
+pub(crate) use daemon::DaemonError;
 pub(crate) use exec::ExecError;
 
 use std::pin::Pin;
@@ -95,6 +97,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Acp(args) => Box::pin(acp::run(context, args)),
         Verb::AcpAgent(args) => Box::pin(acp::hold(args)),
         Verb::Status => Box::pin(status::run(context)),
+        Verb::Daemon(args) => Box::pin(daemon::run(context, args)),
         Verb::History(args) => Box::pin(history::run(context, args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),

@@ -78,8 +78,10 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
         }
     }
     if let Some(fault) = &info.reload_fault {
+        let at = (info.reload_failed_at_ms).map(|at| format!(" ({})", context.display.time(at)));
         let said = format!(
-            "the last reload changed nothing, for the new termd cannot serve: {}\n",
+            "the last reload{} changed nothing, for the new termd cannot serve: {}\n",
+            at.unwrap_or_default(),
             escaped(fault)
         );
         output::print(said.as_bytes())?;
@@ -87,22 +89,16 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::OK)
 }
 
-/// Who has started the daemon, and how it is reloaded and stopped.
+/// Who has started the daemon.
 fn run_by(info: &DaemonInfo) -> String {
-    let keeper = info.keeper_pid;
-    match &info.unit {
+    let who = match &info.unit {
         Some(unit) => {
             let unit = escaped(unit);
-            format!(
-                "systemd ({unit}): `systemctl --user reload {unit}` reloads, `systemctl --user stop \
-                 {unit}` ends all terminals and stops"
-            )
+            format!("systemd, as {unit}")
         }
-        None => format!(
-            "itself, without systemd: `kill -HUP {keeper}` reloads, `kill {keeper}` ends all \
-             terminals and stops"
-        ),
-    }
+        None => "itself, without systemd".to_owned(),
+    };
+    format!("{who}; `termctl daemon` reloads, stops and restarts it")
 }
 
 /// What the disk lacks, and what is refused for it.

@@ -251,6 +251,8 @@ fn a_line_that_starts_termctl_is_what_termctl_would_do() {
         "env -i termctl approve 3",
         "sudo -u me termctl approve 3",
         "termctl setup --client codex",
+        "termctl daemon stop --yes",
+        "termctl daemon reload",
         "termctl mcp",
         "termd --config x.toml",
     ];

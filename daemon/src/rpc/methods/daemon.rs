@@ -31,15 +31,16 @@ pub struct Faults {
 
 /// Why the last reload was not done, while this server goes on.
 #[derive(Debug, Clone, Default)]
-pub struct ReloadFault(Arc<Mutex<Option<String>>>);
+pub struct ReloadFault(Arc<Mutex<Option<(String, i64)>>>);
 
 impl ReloadFault {
-    /// A reload has failed.
+    /// A reload has failed now.
     pub fn set(&self, reason: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((reason, now_ms()));
     }
 
-    fn get(&self) -> Option<String> {
+    /// Why, and when.
+    fn get(&self) -> Option<(String, i64)> {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner)).clone()
     }
 }
@@ -80,6 +81,7 @@ impl DaemonHandler {
             config_fault: faults.config,
             approved_fault: faults.approved,
             reload_fault: None,
+            reload_failed_at_ms: None,
             unit: systemd_unit(),
             disk: None,
             agent: false,
@@ -138,10 +140,12 @@ impl DaemonHandler {
     }
 
     fn info_for(&self, context: &ConnectionContext) -> DaemonInfo {
+        let (reload_fault, reload_failed_at_ms) = self.reload_fault.get().unzip();
         DaemonInfo {
             disk: self.disk.shortage(),
             agent: context.native_owner().agent.is_some(),
-            reload_fault: self.reload_fault.get(),
+            reload_fault,
+            reload_failed_at_ms,
             ..self.info.clone()
         }
     }
