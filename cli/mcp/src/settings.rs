@@ -18,6 +18,10 @@ use thiserror::Error;
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_hours(1);
 /// The most output of one call: as much as one `session.read` goes through.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
+/// The least output that a call can be bounded to, in bytes: some lines of each end.
+pub(crate) const MIN_OUTPUT_BYTES: u64 = 1_000;
+/// The most output of one call where nobody says: some 2,500 tokens, and less than each client cuts.
+const DEFAULT_OUTPUT_BYTES: u64 = 8 << 10;
 /// The longest idle timeout in seconds.
 pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 
@@ -25,14 +29,14 @@ pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(
-    description = "Of long output keep: tail the beginning (the next read goes on), head_tail both \
-                   ends, tail_only the end, none up to 1 MiB"
+    description = "Of long output keep: head_tail both ends and lines that look like errors, tail \
+                   the beginning (the next read goes on), tail_only the end, none up to 1 MiB"
 )]
 pub(crate) enum Truncation {
     /// The beginning. The next read goes on behind it.
     #[default]
     Tail,
-    /// 30 % of the beginning and 70 % of the end.
+    /// Both ends, and what looks like an error in the middle.
     HeadTail,
     /// The end.
     TailOnly,
@@ -76,7 +80,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// terminal-mcp's defaults.
+    /// terminal-mcp's defaults, but for long output: its 100,000 bytes are some 30,000 tokens.
     fn default() -> Self {
         Self {
             max_running: 10,
@@ -84,9 +88,9 @@ impl Default for Settings {
             rows: DEFAULT_ROWS,
             cols: DEFAULT_COLS,
             settle: Duration::from_secs(2),
-            max_output_bytes: 100_000,
+            max_output_bytes: DEFAULT_OUTPUT_BYTES,
             buffer_bytes: 1_000_000,
-            truncation: Truncation::Tail,
+            truncation: Truncation::HeadTail,
             gate: GateSettings::default(),
         }
     }
@@ -166,7 +170,7 @@ impl Settings {
                 .ok_or_else(|| found.not("seconds from 0 to 3600"))?;
         }
         if let Some(found) = find("MAX_OUTPUT_BYTES") {
-            settings.max_output_bytes = found.number(1_000, MAX_OUTPUT_BYTES)?;
+            settings.max_output_bytes = found.number(MIN_OUTPUT_BYTES, MAX_OUTPUT_BYTES)?;
         }
         if let Some(found) = find("MAX_BUFFER_BYTES") {
             settings.buffer_bytes = found.number(1, 1 << 40)?;

@@ -94,7 +94,7 @@ fn run_by(info: &DaemonInfo) -> String {
     let who = match &info.unit {
         Some(unit) => {
             let unit = escaped(unit);
-            format!("systemd, as {unit}")
+            format!("systemd ({unit})")
         }
         None => "itself, without systemd".to_owned(),
     };

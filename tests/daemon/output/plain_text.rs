@@ -150,7 +150,7 @@ fn a_character_that_a_range_cuts_is_given_once_and_whole() {
     };
     printed(&mut client, &id, 4);
     // Its rest may come or not: nobody is kept waiting for it, and who reads is told.
-    let cut = ("caf\u{fffd}".to_owned(), 4, json!(true));
+    let cut = ("caf\u{fffd}".to_owned(), 3, json!(true));
     assert_eq!(range(&mut client, 0, 4), cut);
     client.send_text(&id, "\n");
     printed(&mut client, &id, 13);

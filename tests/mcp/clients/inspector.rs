@@ -61,7 +61,7 @@ fn the_inspector_lists_and_calls() {
         &[&call[..], &["exec=echo hello-$((40+2))"]].concat(),
     );
     let structured = &result["structuredContent"];
-    assert_eq!(structured["success"], true, "{result}");
+    assert_eq!(structured["exit_code"], 0, "{result}");
     assert!(
         structured["output"].as_str().unwrap().contains("hello-42"),
         "{result}"

@@ -64,6 +64,11 @@ class Link:
         if schema and structured is not None:
             jsonschema.Draft202012Validator(schema).validate(structured)
         facts = structured
+        if isinstance(structured, dict) and schema:
+            # What is at its default is left out.
+            fields = schema.get("properties", {}).items()
+            defaults = {name: field["default"] for name, field in fields if "default" in field}
+            facts = {**defaults, **structured}
         parts = [part for part in raw.get("content", []) if part["type"] == "text"]
         if structured is not None and not any(
             part["type"] == "image" for part in raw.get("content", [])

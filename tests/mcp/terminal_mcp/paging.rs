@@ -57,7 +57,7 @@ fn what_is_left_out_is_named_and_can_be_fetched() {
         text.starts_with("1\n2\n") && text.trim_end().ends_with("\n40000"),
         "{both}"
     );
-    assert!(text.contains(" lines omitted] ...\n"), "{both}");
+    assert!(text.contains(" lines left out] ...\n"), "{both}");
     let gap = both["omitted"][0].clone();
     let middle = read(
         &mut client,

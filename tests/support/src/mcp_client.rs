@@ -1,6 +1,6 @@
 //! An MCP client in lines of JSON.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -27,6 +27,8 @@ pub struct McpClient {
     next_id: u64,
     /// The client's part of `_meta` in each request, in the stateless version.
     meta: Option<Value>,
+    /// The output schemas of the listed tools, once one is wanted.
+    schemas: Option<HashMap<String, Value>>,
 }
 
 impl McpClient {
@@ -59,6 +61,7 @@ impl McpClient {
             unclaimed: VecDeque::new(),
             next_id: 1,
             meta: None,
+            schemas: None,
         }
     }
 
@@ -178,7 +181,7 @@ impl McpClient {
         )
     }
 
-    /// Calls a tool: the whole result, whose text and structure must be equal.
+    /// Calls a tool: the whole result, whose text says what its structure says, in plain lines.
     #[track_caller]
     pub fn result(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.begin(tool, arguments);
@@ -187,17 +190,46 @@ impl McpClient {
         assert!(result.is_object(), "{tool} {arguments}: {answer}");
         if let Some(structured) = result.get("structuredContent") {
             let text = result["content"][0]["text"].as_str().unwrap();
-            assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), structured);
+            assert!(!text.starts_with('{'), "{text}");
+            let output = structured["output"].as_str().unwrap_or_default();
+            assert!(text.contains(output.trim_end_matches('\n')), "{text}");
         }
         result
     }
 
-    /// Calls a tool, which must succeed: the structured content.
+    /// Calls a tool, which must succeed: the structured content, with what is left out because it is at
+    /// its default by the tool's output schema.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let result = self.result(tool, arguments);
         assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
-        result["structuredContent"].clone()
+        let structured = result["structuredContent"].clone();
+        self.with_defaults(tool, structured)
+    }
+
+    /// A tool's structured content with the members that are at their default.
+    #[track_caller]
+    pub fn with_defaults(&mut self, tool: &str, structured: Value) -> Value {
+        if self.schemas.is_none() {
+            let listed = self.ask("tools/list", &json!({}));
+            let tools = listed["result"]["tools"].as_array().unwrap().iter();
+            let schema = |it: &Value| {
+                (
+                    it["name"].as_str().unwrap().to_owned(),
+                    it["outputSchema"].clone(),
+                )
+            };
+            self.schemas = Some(tools.map(schema).collect());
+        }
+        let mut whole = structured;
+        let schema = self.schemas.as_ref().and_then(|schemas| schemas.get(tool));
+        let fields = schema.and_then(|schema| schema["properties"].as_object());
+        for (name, field) in fields.into_iter().flatten() {
+            if let (Some(default), None) = (field.get("default"), whole.get(name)) {
+                whole[name] = default.clone();
+            }
+        }
+        whole
     }
 
     /// Calls a tool, which must fail: the type and the message of the error.

@@ -115,7 +115,7 @@ impl Server {
             };
         }
         let answer = outcome.unwrap_or_else(|failure| error(&failure));
-        CallToolResponse::Complete(answer.into_mcp())
+        CallToolResponse::Complete(answer.into_mcp(&tool.output))
     }
 }
 

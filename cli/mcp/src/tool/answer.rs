@@ -1,7 +1,7 @@
 //! What a tool answers: facts, a picture, or an error that says what to mend.
 //!
-//! Facts go out twice, as text and as structured content, because clients differ in which of the two
-//! their model sees. A picture goes out alone: Claude Code drops a picture beside structure. No text
+//! Facts go out twice, as plain lines and as structured content, because clients differ in which of the
+//! two their model sees. A picture goes out alone: Claude Code drops a picture beside structure. No text
 //! goes out with characters that hide: they are marked.
 
 use std::borrow::Cow;
@@ -19,7 +19,8 @@ use termd_proto::approval::ApprovalId;
 use thiserror::Error;
 use tokio::task::JoinError;
 
-use super::schema::ArgumentError;
+use super::answer_text::text_of;
+use super::schema::{ArgumentError, OutputSchema};
 
 /// The result of a tool's function.
 pub(crate) type Outcome = Result<ToolAnswer, ToolError>;
@@ -38,10 +39,24 @@ pub(crate) enum ToolAnswer {
 }
 
 impl ToolAnswer {
-    pub(crate) fn into_mcp(self) -> CallToolResult {
+    /// The answer as MCP has it, without what is at its default by the tool's schema.
+    pub(crate) fn into_mcp(self, schema: &OutputSchema) -> CallToolResult {
         match self {
-            Self::Facts(facts) => CallToolResult::structured(visible(facts)),
-            Self::Failure(body) => CallToolResult::structured_error(visible(body)),
+            Self::Facts(facts) => {
+                let facts = schema.without_defaults(visible(facts));
+                let text = facts.as_object().map(text_of).unwrap_or_default();
+                let mut result = CallToolResult::structured(facts);
+                result.content = vec![ContentBlock::text(text)];
+                result
+            }
+            Self::Failure(body) => {
+                let body = visible(body);
+                let word = |at: &str| body.pointer(at).and_then(Value::as_str).unwrap_or_default();
+                let text = format!("{}: {}", word("/error/type"), word("/error/message"));
+                let mut result = CallToolResult::structured_error(body);
+                result.content = vec![ContentBlock::text(text)];
+                result
+            }
             Self::Refusal(words) => CallToolResult::error(vec![ContentBlock::text(marked(&words))]),
             Self::Picture(png) => CallToolResult::success(vec![ContentBlock::image(
                 STANDARD.encode(png),

@@ -1,12 +1,16 @@
 //! A tool: what a client sees of it, the function that runs it, and what the functions share.
 
 mod answer;
+mod answer_text;
 mod call;
+mod excerpt;
 mod facts;
 mod omitted;
 mod pages;
 mod progress;
 mod schema;
+mod search;
+mod standing;
 mod temporary;
 
 use std::sync::Arc;
@@ -19,11 +23,14 @@ use serde_json::{Map, Value};
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
 pub(crate) use call::Call;
+pub(crate) use excerpt::Bounds;
 pub(crate) use facts::{Facts, add, set, to_milliseconds};
 pub(crate) use omitted::Omitted;
 pub(crate) use pages::Pages;
 pub(crate) use progress::Progress;
 pub(crate) use schema::{Field, OutputSchema, object};
+pub(crate) use search::{Found, Query};
+pub(crate) use standing::{Standing, State};
 pub(crate) use temporary::TemporaryTerminal;
 
 use schema::{ArgumentError, InputSchema};

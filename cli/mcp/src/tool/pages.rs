@@ -33,19 +33,25 @@ impl Pages<'_> {
             encoding: Some(self.encoding),
             ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
         };
-        self.backend.pool().repeat(&request).await
+        let mut read = self.backend.pool().repeat(&request).await?;
+        if read.cut_character
+            && let Some(text) = &mut read.text
+            && text.ends_with(char::REPLACEMENT_CHARACTER)
+        {
+            // The next read gives the character whole.
+            text.pop();
+        }
+        Ok(read)
     }
 
-    /// How much lies between two offsets: lines where they are quickly counted, else bytes.
-    pub(crate) async fn count(&self, from: Offset, to: Offset) -> Result<String, ClientError> {
-        let bytes = to.since(from);
-        if bytes <= MAX_OUTPUT_BYTES {
-            let read = self.read((from, to), MAX_OUTPUT_BYTES, None).await?;
-            let lines = read.text.unwrap_or_default().matches('\n').count();
-            if lines > 0 {
-                return Ok(format!("{lines} lines"));
-            }
-        }
-        Ok(format!("{bytes} bytes"))
+    /// The last lines of all output.
+    pub(crate) async fn last(&self, lines: u64, max_bytes: u64) -> Result<ReadResult, ClientError> {
+        let from = ReadFrom::TailLines(lines);
+        let request = ReadTerminal {
+            max_bytes: Some(max_bytes),
+            encoding: Some(self.encoding),
+            ..ReadTerminal::new(TerminalRef::from(self.id), from)
+        };
+        self.backend.pool().repeat(&request).await
     }
 }

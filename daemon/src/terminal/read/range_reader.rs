@@ -82,7 +82,12 @@ pub(super) async fn read(
     let completeness = Completeness::after_exit(seen >= until);
     let max_lines = options.max_lines;
     let work = move || text_page(resolver, &span.bytes, completeness, max_lines);
-    let (text, end) = offload::run(seen.since(start) > INLINE_BYTES, work).await?;
+    let (text, mut end) = offload::run(seen.since(start) > INLINE_BYTES, work).await?;
+    let at_end = end + left >= until;
+    if cut_character {
+        // The next read gives it again, whole if its rest has come.
+        end = end.min(until.back(cut as u64));
+    }
     Ok(ReadResult {
         text: Some(text),
         data: None,
@@ -90,7 +95,7 @@ pub(super) async fn read(
         gap: None,
         end,
         cut_character,
-        at_end: end + left >= until,
+        at_end,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
     })

@@ -19,6 +19,18 @@ pub(crate) enum OutputSchema {
     Picture,
 }
 
+impl OutputSchema {
+    /// A result without the members that are at their default.
+    pub(crate) fn without_defaults(&self, facts: Value) -> Value {
+        let (Self::Object(schema), Value::Object(mut facts)) = (self, facts) else {
+            return Value::Null;
+        };
+        let default = |name: &str| schema.get("properties")?.get(name)?.get("default");
+        facts.retain(|name, value| default(name) != Some(value));
+        Value::Object(facts)
+    }
+}
+
 /// The schema of an object with these members. Others may stand beside them.
 pub(crate) fn object(fields: Vec<Field>) -> OutputSchema {
     let mut schema = Map::new();
@@ -83,6 +95,12 @@ impl Field {
         let mut field = Self::new(name, "array", description);
         field.schema["items"] = items;
         field
+    }
+
+    /// What its absence means. A result does not repeat it.
+    pub(crate) fn default(mut self, value: impl Into<Value>) -> Self {
+        self.schema["default"] = value.into();
+        self
     }
 
     pub(crate) fn required(mut self) -> Self {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::settings::{MAX_OUTPUT_BYTES, MIN_OUTPUT_BYTES};
+
 /// Longest id, label or name of a key, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 /// The largest whole number that every JSON reader takes exactly (2^53 - 1).
@@ -34,6 +36,13 @@ impl Timeout {
 #[serde(transparent)]
 #[schemars(extend("default" = 200))]
 pub(crate) struct MaxLines(#[schemars(range(min = 10, max = 10_000))] pub(crate) u64);
+
+/// Most bytes of output; of more, both ends and lines that look like errors
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct MaxOutputBytes(
+    #[schemars(range(min = MIN_OUTPUT_BYTES, max = MAX_OUTPUT_BYTES))] pub(crate) u64,
+);
 
 /// The user was asked about this very call and has agreed. It counts only where termd cannot ask the
 /// user, and never after a no; it is recorded as the model's word

@@ -1,6 +1,6 @@
 //! Fields that the results of several tools have, and the set's errors.
 
-use crate::tool::{Field, Omitted, OutputSchema, ToolAnswer, ToolError, object};
+use crate::tool::{Field, Omitted, OutputSchema, Standing, ToolAnswer, ToolError, object};
 
 /// The schema of a result of a tool that runs something, or of the gate's question.
 pub(crate) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
@@ -23,7 +23,7 @@ pub(crate) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
 pub(crate) fn text() -> Vec<Field> {
     vec![
         Field::string("output", ""),
-        Field::boolean("truncated", ""),
+        Field::boolean("truncated", "").default(false),
         Omitted::field("by position; terminal_read with since=from reads it"),
         Field::integer("position", "Where the next read goes on"),
     ]
@@ -37,16 +37,17 @@ pub(crate) fn end_cause() -> Field {
 /// The result of a command in a terminal.
 pub(crate) fn ran() -> Vec<Field> {
     let mut fields = text();
+    fields.extend(Standing::fields());
     fields.extend([
         Field::integer("exitCode", "null: not known, or it still runs").or_null(),
         Field::string("cwd", "").or_null(),
-        Field::boolean("timedOut", ""),
+        Field::boolean("timedOut", "").default(false),
         Field::string(
             "completedBy",
             "How it is known that it is done: marks (certain), foreground (likely), prompt (a guess)",
         ),
-        Field::boolean("running", "It still runs"),
-        Field::boolean("quietExited", "quietExitMs ended the call"),
+        Field::boolean("running", "It still runs").default(false),
+        Field::boolean("quietExited", "quietExitMs ended the call").default(false),
         end_cause(),
     ]);
     fields

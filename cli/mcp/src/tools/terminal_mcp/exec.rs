@@ -14,12 +14,13 @@ use tokio::time::Instant;
 
 use super::input::Typing;
 use super::output::{self, Manner};
-use super::params::{Confirmed, Seconds};
+use super::params::{Confirmed, MaxOutputBytes, Seconds};
 use super::results::{self, success};
 use super::status::exit;
 use crate::settings::{Settings, Truncation};
 use crate::tool::{
-    Call, Effect, Field, Handler, Outcome, TemporaryTerminal, Tool, ToolAnswer, ToolError, add,
+    Call, Effect, Field, Handler, Outcome, Standing, TemporaryTerminal, Tool, ToolAnswer,
+    ToolError, add,
 };
 
 /// terminal-mcp's default.
@@ -47,6 +48,7 @@ struct Arguments {
     #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
     truncation: Truncation,
+    max_output_bytes: Option<MaxOutputBytes>,
     /// Directory to run it in, absolute
     #[schemars(length(min = 1))]
     cwd: Option<String>,
@@ -55,6 +57,7 @@ struct Arguments {
 
 pub(super) fn tool(settings: &Settings) -> Tool {
     let mut output = results::text();
+    output.extend(Standing::fields());
     output.extend([
         Field::string(
             "session_id",
@@ -63,7 +66,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
         Field::integer("exit_code", ""),
         Field::string("signal", ""),
         results::end_cause(),
-        Field::boolean("timed_out", "It was ended because the time was over"),
+        Field::boolean("timed_out", "It was ended because the time was over").default(false),
         Field::string("completed_by", ""),
     ]);
     Tool {
@@ -122,12 +125,14 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
     };
     let eof_ms = (!is_shell && !done.timed_out).then_some(EOF_MS);
     let closed = terminal.close(eof_ms).await?;
-    let manner = Manner::new(&call.shared.settings, arguments.truncation, true);
+    let manner = Manner::new(&call.shared.settings, arguments.truncation, true)
+        .within(arguments.max_output_bytes);
     let end = if is_shell { closed.end } else { done.end };
     let window = (done.start, end.max(done.start));
     let output = output::read(call.backend(), &id, window, manner).await?;
     call.shared.cursors.set_read(&id, output.next);
     let mut facts = success();
+    add(&mut facts, json!(Standing::EXITED));
     output.describe(&mut facts);
     add(
         &mut facts,

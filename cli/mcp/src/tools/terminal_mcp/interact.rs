@@ -11,7 +11,7 @@ use termd_proto::interact::{Until, WaitForResult};
 
 use super::input::Typing;
 use super::output::{self, Manner, Output};
-use super::params::{MAX_PATTERN_CHARS, Seconds, SessionName, StripAnsi};
+use super::params::{MAX_PATTERN_CHARS, MaxOutputBytes, Seconds, SessionName, StripAnsi};
 use super::read::Mode;
 use super::results::{self, success};
 use super::screen;
@@ -45,6 +45,7 @@ struct Arguments {
     #[schemars(extend("default" = "stream"))]
     read_mode: Mode,
     truncation: Truncation,
+    max_output_bytes: Option<MaxOutputBytes>,
 }
 
 pub(super) fn tool(settings: &Settings) -> Tool {
@@ -116,7 +117,8 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
             screen::snapshot(&call.shared, &id, None, strip, &mut facts).await?;
         }
         Mode::Auto | Mode::Stream => {
-            let manner = Manner::new(&call.shared.settings, arguments.truncation, strip);
+            let manner = Manner::new(&call.shared.settings, arguments.truncation, strip)
+                .within(arguments.max_output_bytes);
             let output = since_last_read(&call.shared, &id, &wait, manner).await?;
             output.describe(&mut facts);
             add(&mut facts, json!({ "mode_used": "stream" }));

@@ -8,9 +8,10 @@ use termd_client::ClientError;
 use termd_proto::terminal::{Encoding, ReadResult};
 use termd_proto::{Offset, TerminalId};
 
+use super::params::MaxOutputBytes;
 use crate::backend::Backend;
 use crate::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
-use crate::tool::{Facts, Omitted, Pages, add};
+use crate::tool::{Bounds, Facts, Omitted, Pages, add};
 
 /// Ends output whose end was left out; terminal-mcp's words.
 const MORE_MARKER: &str = "\n... [output truncated]";
@@ -37,6 +38,23 @@ impl Manner {
                 _ => settings.max_output_bytes,
             },
             encoding: if strip { Encoding::Text } else { Encoding::Raw },
+        }
+    }
+
+    /// In at most so many bytes, where a call says.
+    pub(super) fn within(self, bytes: Option<MaxOutputBytes>) -> Self {
+        Self {
+            limit: bytes.map_or(self.limit, |bytes| bytes.0),
+            ..self
+        }
+    }
+
+    /// The end alone, in at most so many bytes.
+    pub(super) fn tail_of(self, bytes: u64) -> Self {
+        Self {
+            truncation: Truncation::TailOnly,
+            limit: self.limit.min(bytes),
+            ..self
         }
     }
 
@@ -96,7 +114,7 @@ pub(super) async fn read(
     let reader = Reader { pages, manner };
     if until.since(from) > manner.limit {
         match manner.truncation {
-            Truncation::HeadTail => return reader.both_ends(from, until).await,
+            Truncation::HeadTail => return reader.excerpt(from, until).await,
             Truncation::TailOnly => return reader.last(from, until).await,
             Truncation::Tail | Truncation::None => {}
         }
@@ -145,27 +163,20 @@ impl Reader<'_> {
         Ok(output)
     }
 
-    async fn both_ends(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
-        let head_limit = self.manner.limit * 3 / 10;
-        let tail_limit = self.manner.limit - head_limit;
-        let head = self.page(from, until, head_limit).await?;
-        let begin = Offset(until.0.saturating_sub(tail_limit)).max(head.end);
-        let tail = self.page(begin, until, tail_limit).await?;
-        let between = self.pages.count(head.end, tail.start).await?;
-        let mut output = Output {
-            text: format!(
-                "{}\n... [{between} omitted] ...\n{}",
-                head.text.unwrap_or_default(),
-                tail.text.unwrap_or_default()
-            ),
-            next: tail.end,
-            bytes: head.end.since(head.start) + tail.end.since(tail.start),
-            omitted: Omitted::default(),
-            truncated: true,
+    /// Both ends, and what looks like an error in the middle.
+    async fn excerpt(&self, from: Offset, until: Offset) -> Result<Output, ClientError> {
+        let bounds = Bounds {
+            bytes: self.manner.limit,
+            lines: self.manner.limit,
         };
-        output.leave_out(from, head.start);
-        output.leave_out(head.end, tail.start);
-        Ok(output)
+        let excerpt = self.pages.excerpt((from, until), bounds).await?;
+        Ok(Output {
+            bytes: excerpt.text.len() as u64,
+            text: excerpt.text,
+            next: excerpt.next,
+            truncated: !excerpt.omitted.is_empty(),
+            omitted: excerpt.omitted,
+        })
     }
 
     async fn page(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::settings::MAX_TIMEOUT;
+use crate::settings::{MAX_OUTPUT_BYTES, MAX_TIMEOUT, MIN_OUTPUT_BYTES};
 
 /// Longest id, label or name of a key, in characters.
 pub(super) const MAX_NAME_CHARS: usize = 64;
@@ -31,6 +31,13 @@ pub(super) struct StripAnsi(pub(super) bool);
 #[serde(transparent)]
 #[schemars(extend("default" = false))]
 pub(super) struct Confirmed(pub(super) bool);
+
+/// Most bytes of output
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct MaxOutputBytes(
+    #[schemars(range(min = MIN_OUTPUT_BYTES, max = MAX_OUTPUT_BYTES))] pub(super) u64,
+);
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -6,20 +6,26 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::interact::Until;
+use termd_proto::terminal::Encoding;
 use termd_proto::{Offset, TerminalId};
 
 use super::output::{self, Manner};
-use super::params::{MAX_OFFSET, Seconds, SessionName, StripAnsi};
+use super::params::{
+    MAX_OFFSET, MAX_PATTERN_CHARS, MaxOutputBytes, Seconds, SessionName, StripAnsi,
+};
 use super::results::{self, success};
 use super::screen;
 use super::status::{Status, describe_wait};
 use crate::settings::{Settings, Truncation};
 use crate::tool::{
-    Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+    Call, Effect, Facts, Found, Handler, Outcome, Pages, Query, Tool, ToolAnswer, ToolError, add,
+    to_milliseconds,
 };
 
 /// Output that never settles is returned after this much more; terminal-mcp's hard ceiling.
 const CEILING: Duration = Duration::from_secs(10);
+/// Lines around a match: a compiler's error has its place in the next one.
+const DEFAULT_CONTEXT: usize = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -46,6 +52,17 @@ struct Arguments {
     #[schemars(range(min = 0, max = 10_000))]
     scrollback: Option<u32>,
     truncation: Truncation,
+    max_output_bytes: Option<MaxOutputBytes>,
+    /// Show only lines of all that was printed (or from offset on) that match this regular expression,
+    /// each with its offset; waits for nothing
+    #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
+    pattern: Option<String>,
+    /// Lines shown around each match
+    #[schemars(range(min = 0, max = 50), extend("default" = DEFAULT_CONTEXT))]
+    context: usize,
+    /// Show the last so many lines; waits for nothing
+    #[schemars(range(min = 1, max = 10_000))]
+    last_lines: Option<u64>,
     /// Read from here, not from your last read (stream)
     #[schemars(with = "Option<u64>", range(min = 0, max = MAX_OFFSET))]
     offset: Option<Offset>,
@@ -56,6 +73,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     output.extend(results::facts());
     output.extend(results::waiting());
     output.extend(results::screen());
+    output.push(Found::field());
     Tool {
         name: "session_read",
         title: "Read a terminal",
@@ -76,6 +94,11 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let id = call.backend().resolve(&arguments.session_id.0).await?;
     let mut facts = success();
     let status = Status::of(call.backend(), &id).await?;
+    if arguments.pattern.is_some() || arguments.last_lines.is_some() {
+        status.describe(&mut facts);
+        look_back(&call, &id, status.end(), &arguments, &mut facts).await?;
+        return Ok(ToolAnswer::Facts(facts.into()));
+    }
     let snapshot = match arguments.mode {
         Mode::Snapshot => true,
         Mode::Auto => arguments.offset.is_none() && status.is_full_screen(),
@@ -94,6 +117,40 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
+/// Shows a part of what was printed, and moves no cursor.
+async fn look_back(
+    call: &Call,
+    id: &TerminalId,
+    end: Offset,
+    arguments: &Arguments,
+    facts: &mut Facts,
+) -> Result<(), ToolError> {
+    let bytes = arguments.max_output_bytes;
+    let bytes = bytes.map_or(call.shared.settings.max_output_bytes, |bytes| bytes.0);
+    let pages = Pages {
+        backend: call.backend(),
+        id,
+        encoding: Encoding::Text,
+    };
+    match (&arguments.pattern, arguments.last_lines) {
+        (Some(pattern), None) => {
+            let query = Query::new(pattern, arguments.context, bytes)?;
+            let from = arguments.offset.unwrap_or(Offset::ZERO);
+            let found = pages.search((from, end), &query).await?;
+            facts.extend(found.to_facts("offset"));
+        }
+        (None, Some(lines)) => {
+            let read = pages.last(lines, bytes).await?;
+            add(facts, json!({ "output": read.text, "offset": read.end }));
+        }
+        _ => {
+            let problem = "'pattern' and 'last_lines' do not go together: give one of them";
+            return Err(ToolError::validation(problem));
+        }
+    }
+    Ok(())
+}
+
 async fn stream(
     call: &Call,
     id: &TerminalId,
@@ -105,7 +162,8 @@ async fn stream(
         &call.shared.settings,
         arguments.truncation,
         arguments.strip_ansi.0,
-    );
+    )
+    .within(arguments.max_output_bytes);
     let cursor = call.shared.cursors.of(id);
     let from = arguments.offset.unwrap_or(cursor.read);
     let settle = arguments.timeout.to_duration();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::tool::{Facts, Field, Omitted, OutputSchema, ToolAnswer, ToolError, object};
+use crate::tool::{Facts, Field, Omitted, OutputSchema, Standing, ToolAnswer, ToolError, object};
 
 /// A result of a call that went well.
 pub(super) fn success() -> Facts {
@@ -26,7 +26,7 @@ pub(crate) fn error(error: &ToolError) -> ToolAnswer {
 /// The schema of a result: `success`, an error, the gate's question, and these fields.
 pub(super) fn output(mut fields: Vec<Field>) -> OutputSchema {
     let mut all = vec![
-        Field::boolean("success", "").required(),
+        Field::boolean("success", "").default(true),
         Field::object("error", "Why not: {type, message}"),
         Field::boolean("requires_confirmation", "Nothing was run: ask the user"),
         Field::string("command", ""),
@@ -43,7 +43,7 @@ pub(super) fn text() -> Vec<Field> {
     vec![
         Field::string("output", ""),
         Field::integer("bytes_read", "Bytes of output gone through"),
-        Field::boolean("truncated", ""),
+        Field::boolean("truncated", "").default(false),
         Field::integer("offset", "Where the next read goes on"),
         Omitted::field("by offset; session_read with offset=from reads it"),
     ]
@@ -51,19 +51,20 @@ pub(super) fn text() -> Vec<Field> {
 
 /// What goes on in the terminal.
 pub(super) fn facts() -> Vec<Field> {
-    vec![
-        Field::boolean("is_alive", ""),
-        Field::boolean("tui_active", "A full-screen program is on: read snapshots"),
-        Field::boolean("snapshot_available", ""),
-        Field::boolean("prompt_detected", "It seems to wait for input"),
+    let mut fields = Standing::fields().to_vec();
+    fields.extend([
+        Field::boolean("is_alive", "").default(true),
+        Field::boolean("tui_active", "A full-screen program is on: read snapshots").default(false),
+        Field::boolean("snapshot_available", "").default(true),
+        Field::boolean("prompt_detected", "It waits for a line").default(true),
         Field::number(
             "prompt_confidence",
-            "How sure that is: 1 where the shell says so",
+            "How sure that is, where it is not certain",
         ),
-        Field::boolean("awaiting_secret", "It asks for a password: send `password`"),
-        Field::boolean("osc133", "The shell tells where commands begin and end"),
-        Field::string("command_state", "prompt, running or unknown"),
-        Field::boolean("command_complete", ""),
+        Field::boolean("awaiting_secret", "It asks for a password: send `password`").default(false),
+        Field::boolean("osc133", "The shell tells where commands begin and end").default(true),
+        Field::string("command_state", "prompt, running or unknown").default("prompt"),
+        Field::boolean("command_complete", "").default(true),
         Field::integer(
             "exit_code",
             "Of the last command, or of the program once it has exited",
@@ -75,7 +76,8 @@ pub(super) fn facts() -> Vec<Field> {
             "closed_because",
             "idle or disconnect, where nobody asked for it",
         ),
-    ]
+    ]);
+    fields
 }
 
 /// The limit that ended a program.
@@ -89,7 +91,7 @@ pub(super) fn waiting() -> Vec<Field> {
         Field::boolean("matched", ""),
         Field::string("matched_text", ""),
         Field::string("matched_line", ""),
-        Field::boolean("timed_out", "Not over yet: call again to go on"),
+        Field::boolean("timed_out", "Not over yet: call again to go on").default(false),
         Field::string(
             "completed_by",
             "How it is known that the command is done: marks (certain), foreground (likely), prompt (a guess)",
@@ -105,13 +107,13 @@ pub(super) fn screen() -> Vec<Field> {
         "required": ["line", "content"],
     });
     vec![
-        Field::string("mode_used", ""),
+        Field::string("mode_used", "").default("stream"),
         Field::list(
             "changed_lines",
             line,
             "Rows that changed since the last diff, from 1",
         ),
-        Field::boolean("is_first_read", ""),
+        Field::boolean("is_first_read", "").default(false),
         Field::integer("total_lines", ""),
         Field::object(
             "cursor",

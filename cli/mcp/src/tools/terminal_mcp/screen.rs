@@ -69,8 +69,8 @@ pub(super) async fn diff(
             rows.pop();
         }
     }
-    let text: Vec<&str> = rows.iter().map(|(_, text)| text.as_str()).collect();
-    describe(facts, &text.join("\n"), &screen, "diff");
+    // The rows stand in `changed_lines` alone: a model pays for each place.
+    describe(facts, "", &screen, "diff");
     let changed: Vec<_> = rows
         .iter()
         .map(|(line, content)| json!({ "line": line, "content": content }))

@@ -10,10 +10,7 @@ use termd_proto::terminal::{CloseCause, EndCause, ExitStatus, TerminalInfo, Term
 use termd_proto::{ErrorKind, Offset, TerminalId};
 
 use crate::backend::Backend;
-use crate::tool::{Facts, add};
-
-/// The confidence from which on a hint of a prompt counts as one.
-const LIKELY: f32 = 0.5;
+use crate::tool::{Facts, Standing, State, add};
 
 /// The state of a terminal, open or closed.
 #[derive(Debug)]
@@ -56,8 +53,9 @@ impl Status {
     /// Adds the state to a result.
     pub(super) fn describe(&self, facts: &mut Facts) {
         match self {
-            Self::Open(activity) => describe(facts, activity, None),
+            Self::Open(activity) => describe(facts, activity, Standing::of(activity), None),
             Self::Closed(info) => {
+                add(facts, json!(Standing::EXITED));
                 add(
                     facts,
                     json!({
@@ -105,53 +103,64 @@ pub(super) fn exit(facts: &mut Facts, status: Option<&ExitStatus>, limit: Option
 }
 
 /// Adds the activity in an open terminal. `command` is the command of the call, if there is one.
-pub(super) fn describe(facts: &mut Facts, activity: &Activity, command: Option<&CommandInfo>) {
+fn describe(
+    facts: &mut Facts,
+    activity: &Activity,
+    standing: Standing,
+    command: Option<&CommandInfo>,
+) {
     let shell_command = command.or(activity
         .last_command
         .as_ref()
         .filter(|command| command.source == CommandSource::Shell));
     let marked = activity.command_state != CommandState::Unknown || shell_command.is_some();
-    let state = match activity.command_state {
-        CommandState::Unknown => "unknown",
-        CommandState::Prompt | CommandState::Input => "prompt",
-        CommandState::Running => "running",
-    };
-    let confidence = activity.prompt.map(|hint| hint.confidence);
-    let running = activity.state == TerminalState::Running;
-    let complete =
-        !running || (marked && shell_command.is_some_and(|command| command.ended_at_ms.is_some()));
+    let has_ended = shell_command.is_some_and(|command| command.ended_at_ms.is_some());
+    let confidence = activity.prompt.map(|hint| f64::from(hint.confidence));
+    add(facts, json!(standing));
     add(
         facts,
         json!({
-            "is_alive": running,
+            "is_alive": standing.state != State::Exited,
             "tui_active": activity.full_screen,
             "snapshot_available": true,
-            // The shell's mark may come before the prompt is drawn.
-            "prompt_detected": activity.awaiting_secret
-                || (running && state == "prompt")
-                || confidence.is_some_and(|confidence| confidence >= LIKELY),
+            "prompt_detected": standing.takes_a_line(),
             // A hint is no more exact than two digits.
             "prompt_confidence": confidence
-                .map(|confidence| (f64::from(confidence) * 100.0).round() / 100.0),
-            "awaiting_secret": activity.awaiting_secret,
-            "osc133": marked.then_some(true),
-            "command_state": state,
-            "command_complete": complete,
-            "exit_code": shell_command.and_then(|command| command.exit_code),
+                .filter(|confidence| standing.takes_a_line() && *confidence < 1.0)
+                .map(|confidence| (confidence * 100.0).round() / 100.0),
+            "awaiting_secret": standing.state == State::AwaitingSecret,
+            "osc133": marked,
+            "command_state": command_state(standing.state),
+            "command_complete": standing.is_over(),
+            "exit_code": shell_command
+                .filter(|_| standing.is_over() || has_ended)
+                .and_then(|command| command.exit_code),
             "cwd": activity.cwd,
         }),
     );
     exit(facts, activity.exit_status.as_ref(), activity.end_cause);
 }
 
+/// terminal-mcp's word for it.
+fn command_state(state: State) -> &'static str {
+    match state {
+        State::Done => "prompt",
+        State::Running | State::AwaitingInput | State::AwaitingSecret | State::FullScreen => {
+            "running"
+        }
+        State::Exited => "unknown",
+    }
+}
+
 /// Adds the result of a wait.
 pub(super) fn describe_wait(facts: &mut Facts, wait: &WaitForResult) {
-    describe(facts, &wait.activity, wait.command.as_ref());
-    let timed_out = wait.ended_by == WaitEnd::Timeout;
+    let standing = Standing::of_wait(wait);
+    describe(facts, &wait.activity, standing, wait.command.as_ref());
+    let timed_out = wait.ended_by == WaitEnd::Timeout && !standing.is_over();
     add(
         facts,
         json!({
-            "completed_by": wait.done_by,
+            "completed_by": wait.done_by.filter(|_| standing.is_over()),
             "timed_out": timed_out.then_some(true),
             "matched_text": wait.matched.as_ref().map(|matched| &matched.text),
             "matched_line": wait.matched.as_ref().map(|matched| &matched.line),

@@ -7,8 +7,10 @@ use termd_proto::Offset;
 use termd_proto::interact::Until;
 
 use super::interact::since_last_read;
-use super::output::Manner;
-use super::params::{MAX_OFFSET, MAX_PATTERN_CHARS, Seconds, SessionName, StripAnsi};
+use super::output::{self, Manner};
+use super::params::{
+    MAX_OFFSET, MAX_PATTERN_CHARS, MaxOutputBytes, Seconds, SessionName, StripAnsi,
+};
 use super::results::{self, success};
 use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
@@ -16,6 +18,8 @@ use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, add};
 
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;
+/// Of what has not matched only the end is shown, as it says how far the program is.
+const TAIL_BYTES: u64 = 1 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -28,6 +32,7 @@ struct Arguments {
     timeout: Seconds,
     strip_ansi: StripAnsi,
     truncation: Truncation,
+    max_output_bytes: Option<MaxOutputBytes>,
     /// Look from here on instead
     #[schemars(with = "Option<u64>", range(min = 0, max = MAX_OFFSET))]
     offset: Option<Offset>,
@@ -69,9 +74,16 @@ async fn wait_for(call: Call, arguments: Arguments) -> Outcome {
         &call.shared.settings,
         arguments.truncation,
         arguments.strip_ansi.0,
-    );
+    )
+    .within(arguments.max_output_bytes);
     let mut facts = success();
-    let output = since_last_read(&call.shared, &id, &wait, manner).await?;
+    let output = if wait.matched.is_some() {
+        since_last_read(&call.shared, &id, &wait, manner).await?
+    } else {
+        // All of it is still to be read.
+        let window = (wait.output_start.max(wait.start), wait.end);
+        output::read(backend, &id, window, manner.tail_of(TAIL_BYTES)).await?
+    };
     output.describe(&mut facts);
     describe_wait(&mut facts, &wait);
     add(&mut facts, json!({ "matched": wait.matched.is_some() }));

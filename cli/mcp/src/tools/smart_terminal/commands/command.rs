@@ -11,7 +11,7 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use crate::tool::{Call, Facts, ToolError, add, set, to_milliseconds};
+use crate::tool::{Bounds, Call, Facts, Standing, ToolError, add, set, to_milliseconds};
 use crate::tools::smart_terminal::output::text::{Part, Text};
 use crate::tools::smart_terminal::results::bad;
 use crate::tools::smart_terminal::sessions::session::{base_name, is_busy};
@@ -61,6 +61,7 @@ pub(crate) struct CommandResult {
     /// The prompt of the command, where it may stand at the end of the output too.
     prompt: Option<String>,
     pub(crate) is_running: bool,
+    standing: Standing,
     /// The silence that was asked for ended the wait, not the command.
     quiet_exited: bool,
     /// The limit that ended the terminal's program.
@@ -68,8 +69,15 @@ pub(crate) struct CommandResult {
 }
 
 impl CommandResult {
-    pub(crate) async fn describe(&self, call: &Call, max_lines: u64) -> Result<Facts, ClientError> {
-        let text = self.text(call, max_lines).await?;
+    pub(crate) async fn describe(&self, call: &Call, bounds: Bounds) -> Result<Facts, ClientError> {
+        let text = self.text(call, bounds).await?;
+        // A character that has come in part is read again.
+        let position = if text.next < self.end {
+            text.next
+        } else {
+            self.seen
+        };
+        call.shared.cursors.set_read(&self.id, position);
         let mut facts = Facts::new();
         text.describe(&mut facts);
         set(
@@ -78,9 +86,10 @@ impl CommandResult {
                 "exitCode": self.exit_code,
                 "cwd": self.cwd,
                 "timedOut": self.timed_out,
-                "position": self.seen,
+                "position": position,
             }),
         );
+        add(&mut facts, json!(self.standing));
         add(
             &mut facts,
             json!({
@@ -94,14 +103,14 @@ impl CommandResult {
     }
 
     /// The command's output.
-    pub(crate) async fn text(&self, call: &Call, max_lines: u64) -> Result<Text, ClientError> {
+    pub(crate) async fn text(&self, call: &Call, bounds: Bounds) -> Result<Text, ClientError> {
         let part = Part {
             backend: call.backend(),
             id: &self.id,
             from: self.start,
             until: self.end,
         };
-        let mut text = part.both_ends(max_lines).await?;
+        let mut text = part.both_ends(bounds).await?;
         if let Some(prompt) = &self.prompt {
             let without = text.text.trim_end().strip_suffix(prompt.as_str());
             let without =
@@ -156,6 +165,7 @@ pub(crate) async fn execute(
     };
     call.shared.cursors.set_read(&info.id, seen);
     let is_over = is_over(&wait);
+    let standing = Standing::of_wait(&wait);
     let exited = wait.activity.exit_status.as_ref();
     let exit_code = finished
         .and_then(|command| command.exit_code)
@@ -168,6 +178,7 @@ pub(crate) async fn execute(
         exit_code,
         timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
         is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
+        standing: if is_over { standing.over() } else { standing },
         quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),

@@ -13,7 +13,10 @@ use termd_proto::policy::{CheckPolicy, Effect as GateEffect};
 use termd_proto::terminal::{Front, TerminalInfo};
 
 use super::command::{CommandRequest, CommandResult, execute};
-use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
+use crate::tool::{
+    Bounds, Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError,
+};
+use crate::tools::smart_terminal::output::text::{WIDEST, bounds};
 use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
 use crate::tools::smart_terminal::results::{self, bad};
 use crate::tools::smart_terminal::sessions::session::alive;
@@ -65,7 +68,8 @@ async fn diff(call: Call, arguments: Arguments) -> Outcome {
         confirmed: arguments.confirmed.0,
     };
     let first = execute(&call, &info, &request(&arguments.command_a)).await?;
-    let (result_a, text_a) = both(&call, &first, arguments.max_lines.0).await?;
+    let bounds = bounds(&call, arguments.max_lines, None);
+    let (result_a, text_a) = both(&call, &first, bounds).await?;
     if first.is_running {
         return Err(bad(format!(
             "commandA is not done after {} ms and still runs; commandB was not run",
@@ -73,7 +77,7 @@ async fn diff(call: Call, arguments: Arguments) -> Outcome {
         )));
     }
     let second = execute(&call, &info, &request(&arguments.command_b)).await?;
-    let (result_b, text_b) = both(&call, &second, arguments.max_lines.0).await?;
+    let (result_b, text_b) = both(&call, &second, bounds).await?;
     Ok(ToolAnswer::Facts(json!({
         "resultA": result_a,
         "resultB": result_b,
@@ -90,10 +94,10 @@ async fn diff(call: Call, arguments: Arguments) -> Outcome {
 async fn both(
     call: &Call,
     result: &CommandResult,
-    max_lines: u64,
+    bounds: Bounds,
 ) -> Result<(Facts, String), ToolError> {
-    let facts = result.describe(call, max_lines).await?;
-    let whole = result.text(call, u64::MAX).await?;
+    let facts = result.describe(call, bounds).await?;
+    let whole = result.text(call, WIDEST).await?;
     Ok((facts, whole.text))
 }
 

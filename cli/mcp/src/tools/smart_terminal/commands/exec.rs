@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use super::command::{CommandRequest, Quiet, execute};
 use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer};
+use crate::tools::smart_terminal::output::text::bounds;
 use crate::tools::smart_terminal::params::{
-    Confirmed, MAX_INTEGER, MaxLines, SessionName, Timeout,
+    Confirmed, MAX_INTEGER, MaxLines, MaxOutputBytes, SessionName, Timeout,
 };
 use crate::tools::smart_terminal::results;
 use crate::tools::smart_terminal::sessions::session::alive;
@@ -20,6 +21,7 @@ struct Arguments {
     /// Most milliseconds to wait
     timeout: Timeout,
     max_lines: MaxLines,
+    max_output_bytes: Option<MaxOutputBytes>,
     /// Return when silent for so many ms
     #[schemars(range(min = 500, max = 600_000))]
     quiet_exit_ms: Option<u64>,
@@ -56,6 +58,7 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
         confirmed: arguments.confirmed.0,
     };
     let result = execute(&call, &info, &request).await?;
-    let facts = result.describe(&call, arguments.max_lines.0).await?;
+    let bounds = bounds(&call, arguments.max_lines, arguments.max_output_bytes);
+    let facts = result.describe(&call, bounds).await?;
     Ok(ToolAnswer::Facts(facts.into()))
 }

@@ -9,6 +9,7 @@ use termd_proto::interact::{TypedInput, Until};
 
 use super::command::{CommandRequest, execute};
 use crate::tools::smart_terminal::output::pattern::check_pattern;
+use crate::tools::smart_terminal::output::text::{WIDEST, bounds};
 use crate::tools::smart_terminal::params::{Confirmed, MaxLines, SessionName, Timeout};
 use crate::tools::smart_terminal::results::{self, bad};
 use crate::tools::smart_terminal::sessions::session::alive;
@@ -89,6 +90,7 @@ async fn retry(call: Call, arguments: Arguments) -> Outcome {
         .map(|pattern| check_pattern(pattern, "successPattern"))
         .transpose()?;
     let info = alive(&call, &arguments.session_id.0).await?;
+    let bounds = bounds(&call, arguments.max_lines, None);
     let request = CommandRequest {
         command: &arguments.command,
         timeout: arguments.timeout.to_duration(),
@@ -100,10 +102,10 @@ async fn retry(call: Call, arguments: Arguments) -> Outcome {
     loop {
         attempt += 1;
         let result = execute(&call, &info, &request).await?;
-        let facts = result.describe(&call, arguments.max_lines.0).await?;
+        let facts = result.describe(&call, bounds).await?;
         let fits = match &pattern {
             None => true,
-            Some(pattern) => pattern.is_match(&result.text(&call, u64::MAX).await?.text),
+            Some(pattern) => pattern.is_match(&result.text(&call, WIDEST).await?.text),
         };
         let wanted = arguments.success_exit_code;
         let exited_well = wanted.is_none_or(|wanted| result.exit_code == Some(wanted));

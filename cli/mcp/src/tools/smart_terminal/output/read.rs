@@ -5,15 +5,33 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use termd_proto::Offset;
-use termd_proto::interact::{Until, WaitEnd};
-use termd_proto::terminal::TerminalState;
+use termd_client::ClientError;
+use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
+use termd_proto::screen::{ReadScreen, ScreenFormat};
+use termd_proto::terminal::{Encoding, TerminalInfo, TerminalState};
+use termd_proto::{Offset, TerminalRef};
 
-use super::text::Part;
-use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
-use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, SessionName};
+use super::text::{Part, bounds};
+use crate::tool::{
+    Call, Effect, Facts, Field, Found, Handler, Outcome, Pages, Query, Standing, State, Tool,
+    ToolAnswer, ToolError, add, object,
+};
+use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, MaxOutputBytes, SessionName};
 use crate::tools::smart_terminal::results::{self, bad};
 use crate::tools::smart_terminal::sessions::session::find;
+
+/// Lines around a match: a compiler's error has its place in the next one.
+const DEFAULT_CONTEXT: usize = 1;
+
+/// What is read.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    /// Output.
+    Output,
+    /// The screen.
+    Screen,
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +44,19 @@ struct Arguments {
     #[schemars(range(min = 100, max = 10_000), extend("default" = 500))]
     idle_timeout: u64,
     max_lines: MaxLines,
+    max_output_bytes: Option<MaxOutputBytes>,
+    /// Show only lines of all that was printed (or from since on) that match this regular expression,
+    /// each with its position; waits for nothing
+    #[schemars(length(min = 1, max = MAX_PATTERN_BYTES))]
+    pattern: Option<String>,
+    /// Lines shown around each match
+    #[schemars(range(min = 0, max = 50), extend("default" = DEFAULT_CONTEXT))]
+    context: usize,
+    /// Show the last so many lines; waits for nothing
+    #[schemars(range(min = 1, max = 10_000))]
+    last_lines: Option<u64>,
+    /// screen: what a person would see now, such as a full-screen program; waits for nothing
+    view: Option<View>,
     /// Position to read from
     #[schemars(range(min = 0, max = MAX_INTEGER))]
     since: Option<u64>,
@@ -33,9 +64,11 @@ struct Arguments {
 
 pub(crate) fn tool() -> Tool {
     let mut output = results::text();
-    output.push(Field::boolean("timedOut", "").required());
-    output.push(Field::boolean("alive", "Whether its program runs"));
+    output.extend(Standing::fields());
+    output.push(Field::boolean("timedOut", "").default(false));
+    output.push(Field::boolean("alive", "Whether its program runs").default(true));
     output.push(results::end_cause());
+    output.push(Found::field());
     Tool {
         name: "terminal_read",
         title: "Read a terminal",
@@ -64,15 +97,16 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
             info.end
         )));
     }
+    if let Some(mut facts) = look_back(&call, &info, since, &arguments).await? {
+        add(&mut facts, json!(now_in(&call, &info).await?));
+        return Ok(ToolAnswer::Facts(facts.into()));
+    }
     let from = since.unwrap_or_else(|| call.shared.cursors.of(&info.id).read);
     let has_some = since.is_some_and(|since| since < info.end);
-    let (until, timed_out, alive, limit) = if info.state != TerminalState::Running || has_some {
-        (
-            info.end,
-            false,
-            info.state == TerminalState::Running,
-            info.end_cause,
-        )
+    let is_running = info.state == TerminalState::Running;
+    let (until, timed_out, standing, limit) = if !is_running || has_some {
+        let standing = now_in(&call, &info).await?;
+        (info.end, false, standing, info.end_cause)
     } else {
         let until = Until {
             settle_ms: Some(arguments.idle_timeout),
@@ -83,11 +117,11 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
         let terminal = (&info.id).into();
         let wait = call.progress.during(backend, &terminal, waiting).await?;
         let end = wait.end.max(wait.activity.end);
-        let runs = wait.activity.state == TerminalState::Running;
+        let standing = Standing::of_wait(&wait);
         (
             end,
             wait.ended_by == WaitEnd::Timeout,
-            runs,
+            standing,
             wait.activity.end_cause,
         )
     };
@@ -100,13 +134,78 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let text = if since.is_some() {
         part.first(arguments.max_lines.0).await?
     } else {
-        part.both_ends(arguments.max_lines.0).await?
+        part.both_ends(bounds(
+            &call,
+            arguments.max_lines,
+            arguments.max_output_bytes,
+        ))
+        .await?
     };
     call.shared.cursors.set_read(&info.id, text.next);
     let mut facts = Facts::new();
     text.describe(&mut facts);
     facts.insert("timedOut".to_owned(), timed_out.into());
+    let alive = standing.state != State::Exited;
     facts.insert("alive".to_owned(), alive.into());
+    add(&mut facts, json!(standing));
     add(&mut facts, json!({ "endCause": limit }));
     Ok(ToolAnswer::Facts(facts.into()))
+}
+
+/// Where things stand in a terminal now.
+async fn now_in(call: &Call, info: &TerminalInfo) -> Result<Standing, ClientError> {
+    if info.state == TerminalState::Running {
+        let activity = call.backend().activity(&info.id).await?;
+        Ok(Standing::of(&activity))
+    } else {
+        Ok(Standing::EXITED)
+    }
+}
+
+/// The screen, the last lines or those that match, where one of these is wanted. Moves no cursor.
+async fn look_back(
+    call: &Call,
+    info: &TerminalInfo,
+    since: Option<Offset>,
+    arguments: &Arguments,
+) -> Result<Option<Facts>, ToolError> {
+    let pages = Pages {
+        backend: call.backend(),
+        id: &info.id,
+        encoding: Encoding::Text,
+    };
+    let bytes = bounds(call, arguments.max_lines, arguments.max_output_bytes).bytes;
+    let screen = matches!(arguments.view, Some(View::Screen));
+    let facts = match (screen, &arguments.pattern, arguments.last_lines) {
+        (false, None, None) => return Ok(None),
+        (true, None, None) => {
+            let request = ReadScreen {
+                format: Some(ScreenFormat::Text),
+                ..ReadScreen::of(TerminalRef::from(&info.id))
+            };
+            let screen = call.backend().pool().repeat(&request).await?;
+            let text = screen.rendering.unwrap_or_default();
+            Facts::from_iter([("output".to_owned(), text.trim_end_matches('\n').into())])
+        }
+        (false, Some(pattern), None) => {
+            let query = Query::new(pattern, arguments.context, bytes)?;
+            let from = since.unwrap_or(Offset::ZERO);
+            let found = pages.search((from, info.end), &query).await?;
+            found.to_facts("position")
+        }
+        (false, None, Some(lines)) => {
+            let read = pages.last(lines, bytes).await?;
+            let mut facts = Facts::new();
+            add(
+                &mut facts,
+                json!({ "output": read.text, "position": read.end }),
+            );
+            facts
+        }
+        _ => {
+            let problem = "view=screen, pattern and lastLines do not go together: give one of them";
+            return Err(bad(problem));
+        }
+    };
+    Ok(Some(facts))
 }

@@ -9,10 +9,26 @@ use termd_proto::{Offset, TerminalId};
 
 use crate::backend::Backend;
 use crate::settings::MAX_OUTPUT_BYTES;
-use crate::tool::{Facts, Omitted, Pages, add};
+use crate::tool::{Bounds, Call, Facts, Omitted, Pages, add};
+use crate::tools::smart_terminal::params::{MaxLines, MaxOutputBytes};
 
 /// Most output of one answer.
 const MAX_BYTES: u64 = MAX_OUTPUT_BYTES;
+
+/// Everything that one call can give.
+pub(crate) const WIDEST: Bounds = Bounds {
+    lines: MAX_BYTES,
+    bytes: MAX_BYTES,
+};
+
+/// The bounds that a call's parameters say.
+pub(crate) fn bounds(call: &Call, lines: MaxLines, bytes: Option<MaxOutputBytes>) -> Bounds {
+    let bytes = bytes.map_or(call.shared.settings.max_output_bytes, |bytes| bytes.0);
+    Bounds {
+        lines: lines.0,
+        bytes,
+    }
+}
 
 /// A part of a terminal's output.
 #[derive(Debug, Clone, Copy)]
@@ -87,34 +103,17 @@ impl Part<'_> {
         Ok(text.finish())
     }
 
-    /// All lines, or of too many the first half and the last, with a line between that counts the rest.
-    pub(crate) async fn both_ends(&self, max_lines: u64) -> Result<Text, ClientError> {
-        let whole = self
-            .page(self.from, self.until, max_lines, MAX_BYTES)
+    /// All lines within the bounds, or both ends and between them what looks like an error.
+    pub(crate) async fn both_ends(&self, bounds: Bounds) -> Result<Text, ClientError> {
+        let excerpt = self
+            .pages()
+            .excerpt((self.from, self.until), bounds)
             .await?;
-        let mut text = Text {
-            next: self.until,
-            ..Text::default()
+        let text = Text {
+            text: excerpt.text,
+            next: excerpt.next,
+            omitted: excerpt.omitted,
         };
-        text.leave_out(self.from, whole.start.min(self.until));
-        if whole.end >= self.until {
-            text.text = whole.text.unwrap_or_default();
-            return Ok(text.finish());
-        }
-        let head_lines = max_lines / 2;
-        let head = self
-            .page(self.from, self.until, head_lines, MAX_BYTES / 2)
-            .await?;
-        let (begin, tail) = self
-            .tail(head.end, max_lines - head_lines, MAX_BYTES / 2)
-            .await?;
-        let between = self.pages().count(head.end, begin).await?;
-        let head_text = head.text.unwrap_or_default();
-        text.text = format!(
-            "{}\n... [{between} omitted] ...\n{tail}",
-            head_text.trim_end_matches('\n')
-        );
-        text.leave_out(head.end, begin);
         Ok(text.finish())
     }
 

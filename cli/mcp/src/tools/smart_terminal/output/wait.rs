@@ -7,14 +7,19 @@ use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
 use termd_proto::terminal::TerminalState;
 
 use super::pattern::check_pattern;
-use super::text::{Part, Text};
-use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add, object};
+use super::text::{Part, Text, WIDEST};
+use crate::tool::{
+    Bounds, Call, Effect, Facts, Field, Handler, Outcome, Standing, Tool, ToolAnswer, add, object,
+};
 use crate::tools::smart_terminal::params::{SessionName, Timeout};
 use crate::tools::smart_terminal::results;
 use crate::tools::smart_terminal::sessions::session::{dead, find};
 
-/// Most lines of a full answer.
-const FULL_LINES: u64 = 10_000;
+/// The most of a full answer.
+const FULL: Bounds = Bounds {
+    lines: 10_000,
+    ..WIDEST
+};
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -41,9 +46,10 @@ struct Arguments {
 
 pub(crate) fn tool() -> Tool {
     let mut output = results::text();
+    output.extend(Standing::fields());
     output.extend([
         Field::boolean("matched", "").required(),
-        Field::boolean("timedOut", "").required(),
+        Field::boolean("timedOut", "").default(false),
         Field::string("matchedText", ""),
         Field::string("matchedLine", ""),
         Field::boolean("exited", "The terminal's program has ended"),
@@ -86,7 +92,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
         until: end,
     };
     let text = match arguments.return_mode {
-        ReturnMode::Full => part.both_ends(FULL_LINES).await?,
+        ReturnMode::Full => part.both_ends(FULL).await?,
         ReturnMode::Tail => part.last(arguments.tail_lines).await?,
         ReturnMode::MatchOnly => Text {
             next: end,
@@ -103,6 +109,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     let mut facts = Facts::new();
     text.describe(&mut facts);
     let exited = wait.ended_by == WaitEnd::Exited;
+    add(&mut facts, json!(Standing::of_wait(&wait)));
     add(
         &mut facts,
         json!({
