@@ -99,7 +99,7 @@ mod tests {
                     tool.name
                 );
             }
-            assert_eq!(mcp["inputSchema"]["additionalProperties"], false);
+            assert_eq!(mcp["inputSchema"]["type"], "object");
         }
     }
 }

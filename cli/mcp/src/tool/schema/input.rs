@@ -83,8 +83,15 @@ impl InputSchema {
         self.release_defaulted();
     }
 
+    /// The schema as models get it: without bounds, which an error tells when they are met. A model
+    /// pays for each word of it in every conversation.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
-        self.0.clone()
+        let mut schema = self.0.clone();
+        schema.remove("additionalProperties");
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.values_mut().for_each(without_bounds);
+        }
+        schema
     }
 
     /// Takes fields with a default from those that are required.
@@ -167,6 +174,24 @@ impl InputSchema {
             format!("there are: {}", known.join(", "))
         };
         ArgumentError::Unknown { given, known }
+    }
+}
+
+/// Keywords of bounds.
+const BOUNDS: [&str; 6] = [
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+];
+
+fn without_bounds(field: &mut Value) {
+    let Value::Object(field) = field else { return };
+    field.retain(|keyword, _| !BOUNDS.contains(&keyword.as_str()));
+    if field.contains_key("enum") {
+        field.remove("type");
     }
 }
 

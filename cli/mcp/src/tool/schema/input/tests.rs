@@ -181,5 +181,11 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
             },
         },
     });
-    assert_eq!(json!(schema.to_json()), want);
+    assert_eq!(json!(schema.0), want);
+    let shown = json!(schema.to_json());
+    assert!(shown.get("additionalProperties").is_none());
+    let timeout = json!({ "type": "integer", "default": 5, "description": "Most seconds" });
+    assert_eq!(shown["properties"]["timeout"], timeout);
+    let word = json!({ "enum": ["one", "two"], "default": "two", "description": "One of two." });
+    assert_eq!(shown["properties"]["word"], word);
 }
