@@ -20,6 +20,7 @@ mod smart_terminal {
 
 /// The tools that stand in for terminal-mcp's.
 mod terminal_mcp {
+    mod environment;
     mod paging;
     mod sessions;
     mod waits;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod environment;
 mod facts;
 mod omitted;
 mod pages;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
 pub(crate) use call::Call;
+pub(crate) use environment::environment;
 pub(crate) use facts::{Facts, add, set, to_milliseconds};
 pub(crate) use omitted::Omitted;
 pub(crate) use pages::Pages;

@@ -20,6 +20,7 @@ use super::status::exit;
 use crate::settings::{Settings, Truncation};
 use crate::tool::{
     Call, Effect, Field, Handler, Outcome, TemporaryTerminal, Tool, ToolAnswer, ToolError, add,
+    environment,
 };
 
 /// terminal-mcp's default.
@@ -104,6 +105,7 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
     let request = CreateTerminal {
         command: Some(command),
         args,
+        base_env: Some(environment()),
         cwd: arguments.cwd.clone(),
         rows: Some(arguments.rows),
         cols: Some(arguments.cols),

@@ -15,10 +15,12 @@ use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
 use super::checks::{FileCheck, SuccessFile};
-use crate::tool::{Call, Facts, TemporaryTerminal, ToolError, add, set, to_milliseconds};
+use crate::tool::{
+    Call, Facts, TemporaryTerminal, ToolError, add, environment, set, to_milliseconds,
+};
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::start::{bad_directory, directory, environment};
+use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
