@@ -46,7 +46,7 @@ pub use error::McpError;
 pub use settings::{Settings, SettingsError};
 pub use toolset::Toolset;
 
-use server::{Server, Stdio};
+use server::{AnsweringService, Server, Stdio};
 use shared::Shared;
 
 /// Serves until stdin ends or SIGTERM comes.
@@ -61,7 +61,7 @@ pub async fn serve(
         settings,
         cursors: cursors::Cursors::default(),
     });
-    let server = Server::new(shared, toolsets);
+    let server = AnsweringService(Server::new(shared, toolsets));
     let (transport, ended) = Stdio::open();
     let serving = async move {
         let running = server.serve(transport).await.map_err(Box::new)?;
