@@ -5,6 +5,7 @@
 
 mod gate;
 mod limit_causes;
+mod one_shots;
 mod protocol;
 mod resources;
 mod server_change;

@@ -39,6 +39,9 @@ pub struct CreateTerminal {
     /// Whether the terminal is closed when the connection that created it ends.
     #[serde(deserialize_with = "null_as_default")]
     pub close_on_disconnect: bool,
+    /// Whether it is the one command of a call, which does not count for the client's `max_running`.
+    #[serde(deserialize_with = "null_as_default")]
+    pub one_shot: bool,
     /// What the command has for standard input, output and error.
     #[serde(deserialize_with = "null_as_default")]
     pub stdio: Stdio,
