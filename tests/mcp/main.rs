@@ -10,6 +10,7 @@ mod protocol;
 mod resources;
 mod server_change;
 mod shutdown;
+mod turns;
 
 /// The tools that stand in for smart-terminal-mcp's.
 mod smart_terminal {
