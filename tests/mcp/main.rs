@@ -3,6 +3,7 @@
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+mod first_wait;
 mod gate;
 mod limit_causes;
 mod one_shots;
