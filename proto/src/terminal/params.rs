@@ -10,6 +10,7 @@ use crate::acp::Meta;
 use crate::id::{Label, Offset, TerminalRef};
 
 /// Params of `session.create`: starts a command in a new terminal.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateTerminal {
