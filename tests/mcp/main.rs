@@ -4,12 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod answers;
+mod first_wait;
 mod gate;
 mod limit_causes;
+mod one_shots;
 mod protocol;
 mod resources;
 mod server_change;
 mod shutdown;
+mod turns;
 
 /// The tools that stand in for smart-terminal-mcp's.
 mod smart_terminal {
@@ -21,6 +24,7 @@ mod smart_terminal {
 
 /// The tools that stand in for terminal-mcp's.
 mod terminal_mcp {
+    mod environment;
     mod paging;
     mod sessions;
     mod waits;

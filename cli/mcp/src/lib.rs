@@ -19,6 +19,7 @@
 //!   call must be harmless when it is done twice.
 //! - A wait goes through `Progress::during`. A cancelled call's future is dropped, which sends
 //!   `$/cancel_request` to the daemon. Terminals stay.
+//! - A call that types a line and waits for its output takes its turn by `Call::turn` first.
 //! - `cursors::Cursors` knows how far this client has read each terminal.
 //!
 //! stdout carries MCP and nothing else. `initialize` is answered without the daemon. The end of stdin
@@ -34,6 +35,7 @@ mod shared;
 mod tool;
 mod tools;
 mod toolset;
+mod turns;
 
 use std::sync::Arc;
 
@@ -46,7 +48,7 @@ pub use error::McpError;
 pub use settings::{Settings, SettingsError};
 pub use toolset::Toolset;
 
-use server::{Server, Stdio};
+use server::{AnsweringService, Server, Stdio};
 use shared::Shared;
 
 /// Serves until stdin ends or SIGTERM comes.
@@ -60,8 +62,9 @@ pub async fn serve(
         backend: backend::Backend::new(start, &settings),
         settings,
         cursors: cursors::Cursors::default(),
+        turns: turns::Turns::default(),
     });
-    let server = Server::new(shared, toolsets);
+    let server = AnsweringService(Server::new(shared, toolsets));
     let (transport, ended) = Stdio::open();
     let serving = async move {
         let running = server.serve(transport).await.map_err(Box::new)?;

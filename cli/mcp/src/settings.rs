@@ -16,6 +16,10 @@ use thiserror::Error;
 
 /// The longest wait of one call.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_hours(1);
+/// How long a one-shot is waited for where the call does not say, in seconds. Clients give a call up
+/// after 60 s, and the answer has to be there before. More than 45 s leaves no time for a start on a
+/// busy machine.
+pub(crate) const ONE_SHOT_SECONDS: u32 = 45;
 /// The most output of one call: as much as one `session.read` goes through.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// The least output that a call can be bounded to, in bytes: some lines of each end.
@@ -57,6 +61,16 @@ impl Truncation {
     }
 }
 
+/// What becomes of a one-shot (`session_exec`, `terminal_run`) that takes longer than its call waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ExecTimeout {
+    /// It goes on, and the answer says where to read on.
+    #[default]
+    Continue,
+    /// It is ended, as terminal-mcp does it.
+    End,
+}
+
 /// The settings of the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -76,11 +90,13 @@ pub struct Settings {
     pub(crate) buffer_bytes: u64,
     /// The default of calls that do not say.
     pub(crate) truncation: Truncation,
+    pub(crate) exec_timeout: ExecTimeout,
     pub(crate) gate: GateSettings,
 }
 
 impl Default for Settings {
-    /// terminal-mcp's defaults, but for long output: its 100,000 bytes are some 30,000 tokens.
+    /// terminal-mcp's defaults, but for long output (its 100,000 bytes are some 30,000 tokens) and for what
+    /// becomes of one-shots.
     fn default() -> Self {
         Self {
             max_running: 10,
@@ -91,6 +107,7 @@ impl Default for Settings {
             max_output_bytes: DEFAULT_OUTPUT_BYTES,
             buffer_bytes: 1_000_000,
             truncation: Truncation::HeadTail,
+            exec_timeout: ExecTimeout::Continue,
             gate: GateSettings::default(),
         }
     }
@@ -186,6 +203,13 @@ impl Settings {
                 .find(|truncation| truncation.as_str() == word)
                 .ok_or_else(|| found.not(Truncation::ALL.map(Truncation::as_str).join(", ")))?;
         }
+        if let Some(found) = find("EXEC_TIMEOUT") {
+            settings.exec_timeout = match found.value.trim().to_lowercase().as_str() {
+                "continue" => ExecTimeout::Continue,
+                "end" => ExecTimeout::End,
+                _ => return Err(found.not("continue or end")),
+            };
+        }
         if let Some(found) = find("SAFETY_GATE") {
             settings.gate.enabled = match found.value.trim().to_lowercase().as_str() {
                 "on" | "true" | "yes" | "1" => true,
@@ -274,6 +298,7 @@ mod tests {
                 r"\bdeploy\b; drop\s+it ;",
             ),
             ("TERMINAL_MCP_TRUNCATION_MODE", "head_tail"),
+            ("TERMINAL_MCP_EXEC_TIMEOUT", "End"),
         ]);
         let want = Settings {
             max_running: 30,
@@ -284,6 +309,7 @@ mod tests {
             max_output_bytes: 5_000,
             buffer_bytes: 2_000_000,
             truncation: Truncation::HeadTail,
+            exec_timeout: ExecTimeout::End,
             gate: GateSettings {
                 enabled: false,
                 patterns: vec![r"\bdeploy\b".to_owned(), r"drop\s+it".to_owned()],
@@ -306,6 +332,7 @@ mod tests {
             ("MAX_OUTPUT_BYTES", "10"),
             ("CLEANUP_INTERVAL", "x"),
             ("TRUNCATION_MODE", "middle"),
+            ("EXEC_TIMEOUT", "45"),
             ("SAFETY_GATE", "maybe"),
             ("DANGEROUS_PATTERNS", "a(;b"),
             ("DANGEROUS_PATTERNS", "(?=look)"),

@@ -1,6 +1,7 @@
 use crate::backend::Backend;
 use crate::cursors::Cursors;
 use crate::settings::Settings;
+use crate::turns::Turns;
 
 /// What all calls share.
 #[derive(Debug)]
@@ -9,4 +10,6 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     /// How far this client has read.
     pub(crate) cursors: Cursors,
+    /// Whose turn it is to type and wait.
+    pub(crate) turns: Turns,
 }

@@ -10,6 +10,7 @@ use crate::acp::Meta;
 use crate::id::{Label, Offset, TerminalRef};
 
 /// Params of `session.create`: starts a command in a new terminal.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CreateTerminal {
@@ -39,6 +40,9 @@ pub struct CreateTerminal {
     /// Whether the terminal is closed when the connection that created it ends.
     #[serde(deserialize_with = "null_as_default")]
     pub close_on_disconnect: bool,
+    /// Whether it is the one command of a call, which does not count for the client's `max_running`.
+    #[serde(deserialize_with = "null_as_default")]
+    pub one_shot: bool,
     /// What the command has for standard input, output and error.
     #[serde(deserialize_with = "null_as_default")]
     pub stdio: Stdio,

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, TestDaemon, assert_members, wait_until};
+use termd_test_support::{Home, McpClient, TestDaemon, assert_members, wait_until};
 
 use super::exec::refused;
 use super::start::client;
@@ -135,7 +135,11 @@ fn known_formats_are_parsed_and_counted() {
 #[test]
 fn a_timeout_ends_all_that_was_started() {
     let daemon = TestDaemon::start();
-    let mut client = client(&daemon);
+    let env = [
+        ("TERMCTL_MCP_TOOLS", "terminal"),
+        ("TERMINAL_MCP_EXEC_TIMEOUT", "end"),
+    ];
+    let mut client = McpClient::start_with(&daemon, &env, &json!({}));
     let result = client.call(
         "terminal_run",
         &json!({ "cmd": "sleep 321 & sleep 322", "shell": true, "timeout": 1000 }),

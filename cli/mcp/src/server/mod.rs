@@ -2,6 +2,7 @@
 
 mod confirm;
 mod resources;
+mod service;
 mod stdio;
 mod subscriptions;
 
@@ -11,14 +12,15 @@ use std::sync::Arc;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
-    UnsubscribeRequestParams,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Map, Value};
 
+pub(crate) use service::AnsweringService;
 pub(crate) use stdio::Stdio;
 
 use crate::shared::Shared;
@@ -124,6 +126,26 @@ fn cancelled() -> ErrorData {
     ErrorData::new(ErrorCode::INVALID_REQUEST, "cancelled by the client", None)
 }
 
+/// The cursor of a request for a page. Some clients send an empty one for the first page.
+fn cursor_of(request: Option<PaginatedRequestParams>) -> Option<String> {
+    let cursor = request.and_then(|page| page.cursor);
+    cursor.filter(|cursor| !cursor.is_empty())
+}
+
+/// Refuses any cursor, for a list of one page: it has given none.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match cursor_of(request) {
+        None => Ok(()),
+        Some(_) => Err(bad_cursor()),
+    }
+}
+
+/// The error for a cursor that no page has given.
+fn bad_cursor() -> ErrorData {
+    let message = "bad cursor: send the nextCursor of the page before, or none for the first page";
+    ErrorData::invalid_params(message, None)
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -157,9 +179,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request)?;
         let tools = self.registry.all().map(Tool::to_mcp).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -198,17 +221,28 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.meet(&context);
-        resources::list(&self.shared.backend, request.and_then(|page| page.cursor)).await
+        resources::list(&self.shared.backend, cursor_of(request)).await
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(request)?;
         Ok(ListResourceTemplatesResult::with_all_items(
             resources::templates(),
         ))
+    }
+
+    /// There are none: some clients ask whatever the capabilities say.
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(request)?;
+        Ok(ListPromptsResult::default())
     }
 
     async fn read_resource(

@@ -14,6 +14,7 @@ use termd_proto::terminal::{
 };
 use termd_proto::{ErrorKind, TerminalId, TerminalRef};
 
+use super::bad_cursor;
 use crate::backend::Backend;
 
 /// The beginning of every resource's URI.
@@ -80,7 +81,12 @@ pub(crate) async fn list(
             limit: Some(PAGE),
         })
         .await
-        .map_err(|error| failed(PREFIX, &error))?;
+        .map_err(|error| match &error {
+            ClientError::Refused(refusal) if kind_of(refusal) == Some(ErrorKind::InvalidParams) => {
+                bad_cursor()
+            }
+            _ => failed(PREFIX, &error),
+        })?;
     let resources = page.terminals.iter().flat_map(resources_of).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = page.next_cursor;

@@ -10,6 +10,7 @@ use termd_proto::{TerminalId, TerminalRef};
 use super::progress::Progress;
 use crate::backend::Backend;
 use crate::shared::Shared;
+use crate::turns::Turn;
 
 /// How long a program may take to take what is typed: 100,000 characters into a slow line editor.
 const TYPING_TIMEOUT_MS: u64 = 30_000;
@@ -25,6 +26,14 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn backend(&self) -> &Backend {
         &self.shared.backend
+    }
+
+    /// Waits for this call's turn to type into a terminal and wait for what comes of it.
+    pub(crate) async fn turn(&self, id: &TerminalId) -> Turn {
+        let taking = self.shared.turns.take(id);
+        self.progress
+            .during(self.backend(), &id.into(), taking)
+            .await
     }
 
     /// Types, once, and remembers where the output ended then.

@@ -3,8 +3,11 @@
 mod answer;
 mod answer_text;
 mod call;
+mod environment;
 mod excerpt;
 mod facts;
+mod first_wait;
+mod listening;
 mod omitted;
 mod pages;
 mod progress;
@@ -23,8 +26,10 @@ use serde_json::{Map, Value};
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
 pub(crate) use call::Call;
+pub(crate) use environment::environment;
 pub(crate) use excerpt::Bounds;
 pub(crate) use facts::{Facts, add, set, to_milliseconds};
+pub(crate) use first_wait::{Awaited, MAX_OTHERS};
 pub(crate) use omitted::Omitted;
 pub(crate) use pages::Pages;
 pub(crate) use progress::Progress;

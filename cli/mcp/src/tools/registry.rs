@@ -34,7 +34,7 @@ impl Registry {
                     terminal_mcp::error,
                 ),
                 Toolset::SmartTerminal => (
-                    smart_terminal::tools(),
+                    smart_terminal::tools(settings),
                     smart_terminal::unlisted(),
                     smart_terminal::error,
                 ),

@@ -78,10 +78,10 @@ impl Creator {
         let bounds = Bounds::checked(&request)?;
         self.starter.check_stdio(&request.options)?;
         let id = TerminalId::from_random(random_bits()?);
-        let label = request.options.label.as_ref();
+        let (options, owner) = (&request.options, &request.owner);
         let reservation = self
             .registry
-            .reserve(&id, &request.owner, label, request.max_running)?;
+            .reserve(&id, owner, options, request.max_running)?;
         let mut detail = request.audit_detail();
         if let Err(error) = self.disk.check_room() {
             return Err(self.not_started(&request.owner, detail, error).await);
@@ -316,6 +316,7 @@ impl Creator {
             rows: bounds.size.rows,
             output_byte_limit: limit.min(self.spool.max_window_bytes),
             close_on_disconnect: request.options.close_on_disconnect,
+            one_shot: request.options.one_shot,
             idle_timeout: shorter(bounds.idle_timeout, profile),
             held_to: requested(profile),
             made: Vec::new(),

@@ -29,14 +29,27 @@ pub(super) struct Index {
 
 impl Index {
     /// Counts the running terminals of some clients, including those being created.
-    pub(super) fn running_of(&self, is_meant: impl Fn(&ClientKey) -> bool) -> usize {
+    fn running_of(&self, is_meant: impl Fn(&ClientKey) -> bool) -> usize {
         let starting = self.starting.values().map(|starting| &starting.client);
         let running = self
-            .by_id
-            .values()
-            .filter(|terminal| terminal.state() == TerminalState::Running)
+            .running()
             .filter(|terminal| is_meant(&ClientKey::from(&terminal.record.owner)));
         starting.filter(|client| is_meant(client)).count() + running.count()
+    }
+
+    /// Counts those of one client that are no one-shots.
+    pub(super) fn sessions_of(&self, client: &ClientKey) -> usize {
+        let starting = self.starting.values();
+        let starting = starting.filter(|it| !it.one_shot && it.client == *client);
+        let running = self.running().filter(|terminal| {
+            !terminal.record.one_shot && ClientKey::from(&terminal.record.owner) == *client
+        });
+        starting.count() + running.count()
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Arc<Terminal>> {
+        let terminals = self.by_id.values();
+        terminals.filter(|terminal| terminal.state() == TerminalState::Running)
     }
 
     /// The limit on running terminals that keeps this client from one more.
@@ -93,6 +106,8 @@ impl Index {
 #[derive(Debug)]
 pub(super) struct Starting {
     pub(super) client: ClientKey,
+    /// Whether it counts as no session.
+    pub(super) one_shot: bool,
     /// The agent that wants it.
     pub(super) agent: Option<Agent>,
     /// The root process, known before it executes the command.

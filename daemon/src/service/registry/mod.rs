@@ -7,7 +7,7 @@ mod stored;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{Agent, Owner, TerminalState};
+use termd_proto::terminal::{Agent, CreateTerminal, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -59,14 +59,15 @@ impl Registry {
     }
 
     /// Reserves a place and the label for a terminal that is about to be created. `max_running` is
-    /// the bound that the client has set itself.
+    /// the bound that the client has set itself, which one-shots neither count for nor meet.
     pub(crate) fn reserve(
         &self,
         id: &TerminalId,
         owner: &Owner,
-        label: Option<&Label>,
+        options: &CreateTerminal,
         max_running: Option<u32>,
     ) -> Result<Reservation, TerminalError> {
+        let label = options.label.as_ref();
         let client = ClientKey::from(owner);
         let mut index = self.index();
         if self.stopping.is_cancelled() {
@@ -80,7 +81,8 @@ impl Registry {
         }
         index.is_full = false;
         if let Some(max_running) = max_running
-            && index.running_of(|of| *of == client) >= max_running as usize
+            && !options.one_shot
+            && index.sessions_of(&client) >= max_running as usize
         {
             return Err(TerminalError::TooManyOfClient { max_running });
         }
@@ -90,6 +92,7 @@ impl Registry {
         index.running += 1;
         let starting = Starting {
             client,
+            one_shot: options.one_shot,
             agent: owner.agent(),
             pid: None,
             reaped: None,

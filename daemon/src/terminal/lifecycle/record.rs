@@ -39,6 +39,9 @@ pub struct Record {
     pub output_byte_limit: u64,
     /// Whether the terminal ends with the connection that it is bound to.
     pub close_on_disconnect: bool,
+    /// Whether it does not count for its client's own bound. Only the notes have it.
+    #[serde(default)]
+    pub one_shot: bool,
     #[serde(default)]
     pub idle_timeout: Option<IdleTimeout>,
     /// The limits that the command is held to. Notes are older than what enforces them, and lack that.
@@ -131,6 +134,7 @@ impl Record {
             rows: row.first_rows.unwrap_or(row.rows),
             output_byte_limit: row.output_byte_limit,
             close_on_disconnect: false,
+            one_shot: false,
             idle_timeout: row.idle_timeout_ms.map(IdleTimeout::stored),
             held_to: row.held_to.clone(),
             deadline_ms: None,

@@ -17,16 +17,17 @@ mod programs;
 mod results;
 mod sessions;
 
+use crate::settings::Settings;
 use crate::tool::Tool;
 pub(crate) use extra::unlisted;
 pub(crate) use results::error;
 
 /// The tools that are listed, in the order in which a model should meet them.
-pub(crate) fn tools() -> Vec<Tool> {
+pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {
     vec![
         sessions::start::tool(),
         commands::exec::tool(),
-        programs::run::tool(),
+        programs::run::tool(settings),
         input::write::tool(),
         output::read::tool(),
         output::wait::tool(),

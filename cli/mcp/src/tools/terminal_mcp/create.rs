@@ -14,7 +14,8 @@ use super::params::{Confirmed, MAX_NAME_CHARS};
 use super::results::{self, success};
 use crate::settings::{MAX_IDLE_SECONDS, Settings, idle_timeout};
 use crate::tool::{
-    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, environment,
+    to_milliseconds,
 };
 
 /// terminal-mcp's default of lines that scrolled off the top.
@@ -88,8 +89,12 @@ async fn create(call: Call, arguments: Arguments) -> Outcome {
     if arguments.command.trim().is_empty() {
         return Err(ToolError::validation("'command' is required"));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let (command, args) = program_of(&arguments.command, &path);
+    let env = arguments.env.unwrap_or_default();
+    let base_env = environment();
+    // Where the daemon looks too: the call's variables are set over this process's.
+    let path = env.get("PATH").or_else(|| base_env.get("PATH"));
+    let path = path.map_or("", String::as_str);
+    let (command, args) = program_of(&arguments.command, path.as_ref());
     let request = CreateTerminal {
         command: Some(command),
         args,
@@ -99,7 +104,8 @@ async fn create(call: Call, arguments: Arguments) -> Outcome {
         idle_timeout_ms: idle_timeout(arguments.idle_timeout).map(to_milliseconds),
         scrollback_lines: Some(arguments.scrollback_lines),
         cwd: arguments.cwd,
-        env: arguments.env.unwrap_or_default(),
+        env,
+        base_env: Some(base_env),
         close_on_disconnect: arguments.close_on_disconnect,
         confirmed: arguments.confirmed.0,
         output_byte_limit: Some(call.shared.settings.buffer_bytes),

@@ -84,6 +84,11 @@ impl Typing {
         Ok(input)
     }
 
+    /// Whether it is one key, which no shell takes for a line.
+    pub(super) fn is_key(&self) -> bool {
+        self.key.is_some() || self.control_char.is_some()
+    }
+
     /// Types it, once, and remembers where the output ended then.
     pub(super) async fn send(&self, call: &Call, id: &TerminalId) -> Result<SendResult, ToolError> {
         let input = self.to_input()?;

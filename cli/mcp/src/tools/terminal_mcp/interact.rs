@@ -79,6 +79,12 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
     }
     let backend = call.backend();
     let id = backend.resolve(&arguments.session_id.0).await?;
+    // A key is for the program that runs, and does not wait for its end.
+    let _turn = if arguments.typing.is_key() {
+        None
+    } else {
+        Some(call.turn(&id).await)
+    };
     // Two calls, because the wait may be repeated when the daemon is replaced.
     let sent = arguments.typing.send(&call, &id).await?;
     let timeout = arguments.timeout.to_duration();

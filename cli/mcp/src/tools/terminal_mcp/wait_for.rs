@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_proto::Offset;
-use termd_proto::interact::Until;
 
 use super::interact::since_last_read;
 use super::output::{self, Manner};
@@ -14,7 +13,9 @@ use super::params::{
 use super::results::{self, success};
 use super::status::describe_wait;
 use crate::settings::{Settings, Truncation};
-use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, add};
+use crate::tool::{
+    Awaited, Call, Effect, Field, Handler, MAX_OTHERS, Outcome, Tool, ToolAnswer, add,
+};
 
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;
@@ -26,7 +27,13 @@ struct Arguments {
     session_id: SessionName,
     /// Regular expression on plain text; ^ and $ match at line ends; no look-around
     #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
-    pattern: String,
+    pattern: Option<String>,
+    /// A TCP port that it listens on
+    #[schemars(range(min = 1, max = u16::MAX))]
+    port: Option<u16>,
+    /// More sessions: the first to match or exit ends it
+    #[schemars(length(min = 1, max = MAX_OTHERS))]
+    any: Option<Vec<String>>,
     /// Most seconds to wait
     #[schemars(extend("default" = DEFAULT_TIMEOUT))]
     timeout: Seconds,
@@ -42,13 +49,16 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     let mut output = results::text();
     output.extend(results::waiting());
     output.extend(results::facts());
+    output.extend([
+        Field::string("session_id", "Which, of several"),
+        Field::boolean("listening", "A process of it listens on port"),
+    ]);
     Tool {
         name: "session_wait_for",
         title: "Wait for output",
-        description: "Wait until a regular expression matches what was printed since your last read \
-                      or send (what came before this call counts, the echo of your input does not), \
-                      the program exits, or the time is over. matched says which; not matched yet: \
-                      call again to go on.",
+        description: "Wait until pattern matches what was printed since your last read or send (before \
+                      this call too, never the echo of your input), port is listened on, or the \
+                      program exits (without both: only that). matched: it came; else call again.",
         effect: Effect::Reads,
         output: results::output(output),
         handler: Handler::new(wait_for).default("truncation", settings.truncation.as_str()),
@@ -59,17 +69,21 @@ async fn wait_for(call: Call, arguments: Arguments) -> Outcome {
     let id = call.backend().resolve(&arguments.session_id.0).await?;
     let cursor = call.shared.cursors.of(&id);
     let since = arguments.offset.unwrap_or_else(|| cursor.wait_from());
-    let until = Until {
-        pattern: Some(arguments.pattern),
-        ..Until::default()
+    let mut others = Vec::new();
+    for named in arguments.any.iter().flatten() {
+        let id = call.backend().resolve(named).await?;
+        let since = call.shared.cursors.of(&id).wait_from();
+        others.push((id, since));
+    }
+    let awaited = Awaited {
+        pattern: arguments.pattern,
+        port: arguments.port,
     };
-    let backend = call.backend();
     let timeout = arguments.timeout.to_duration();
-    let waiting = backend.wait_for(&id, Some(since), &until, timeout);
-    let wait = call
-        .progress
-        .during(backend, &(&id).into(), waiting)
+    let first = awaited
+        .in_any(&call, (&id, since), &others, timeout)
         .await?;
+    let (id, wait) = (&first.id, &first.wait);
     let manner = Manner::new(
         &call.shared.settings,
         arguments.truncation,
@@ -77,15 +91,24 @@ async fn wait_for(call: Call, arguments: Arguments) -> Outcome {
     )
     .within(arguments.max_output_bytes);
     let mut facts = success();
-    let output = if wait.matched.is_some() {
-        since_last_read(&call.shared, &id, &wait, manner).await?
-    } else {
+    let output = if first.is_timed_out() {
         // All of it is still to be read.
         let window = (wait.output_start.max(wait.start), wait.end);
-        output::read(backend, &id, window, manner.tail_of(TAIL_BYTES)).await?
+        output::read(call.backend(), id, window, manner.tail_of(TAIL_BYTES)).await?
+    } else {
+        since_last_read(&call.shared, id, wait, manner).await?
     };
     output.describe(&mut facts);
-    describe_wait(&mut facts, &wait);
-    add(&mut facts, json!({ "matched": wait.matched.is_some() }));
+    describe_wait(&mut facts, wait);
+    facts.remove("timed_out");
+    add(
+        &mut facts,
+        json!({
+            "session_id": arguments.any.is_some().then_some(id),
+            "matched": first.has_come(&awaited),
+            "listening": awaited.port.map(|_| first.listening),
+            "timed_out": first.is_timed_out().then_some(true),
+        }),
+    );
     Ok(ToolAnswer::Facts(facts.into()))
 }

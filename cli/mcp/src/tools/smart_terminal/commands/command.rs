@@ -128,6 +128,7 @@ pub(crate) async fn execute(
     request: &CommandRequest<'_>,
 ) -> Result<CommandResult, ToolError> {
     let backend = call.backend();
+    let _turn = call.turn(&info.id).await;
     let before = backend.activity(&info.id).await?;
     if is_busy(&before) {
         return Err(busy(info, &before));

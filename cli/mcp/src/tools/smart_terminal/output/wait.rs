@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
+use termd_proto::interact::{MAX_PATTERN_BYTES, WaitEnd};
 use termd_proto::terminal::TerminalState;
+use termd_proto::{Offset, TerminalId};
 
 use super::pattern::check_pattern;
 use super::text::{Part, Text, WIDEST};
 use crate::tool::{
-    Bounds, Call, Effect, Facts, Field, Handler, Outcome, Standing, Tool, ToolAnswer, add, object,
+    Awaited, Bounds, Call, Effect, Facts, Field, Handler, MAX_OTHERS, Outcome, Standing, Tool,
+    ToolAnswer, ToolError, add, object,
 };
 use crate::tools::smart_terminal::params::{SessionName, Timeout};
 use crate::tools::smart_terminal::results;
@@ -35,7 +37,13 @@ struct Arguments {
     session_id: SessionName,
     /// Regular expression; ^ and $ match at line ends
     #[schemars(length(min = 1, max = MAX_PATTERN_BYTES))]
-    pattern: String,
+    pattern: Option<String>,
+    /// A TCP port that it listens on
+    #[schemars(range(min = 1, max = u16::MAX))]
+    port: Option<u16>,
+    /// More sessions: the first to match or exit ends it
+    #[schemars(length(min = 1, max = MAX_OTHERS))]
+    any: Option<Vec<String>>,
     /// Most milliseconds to wait
     timeout: Timeout,
     #[schemars(extend("default" = "tail"))]
@@ -53,41 +61,56 @@ pub(crate) fn tool() -> Tool {
         Field::string("matchedText", ""),
         Field::string("matchedLine", ""),
         Field::boolean("exited", "The terminal's program has ended"),
+        Field::boolean("listening", "A process of it listens on port"),
+        Field::string("sessionId", "Which, of several"),
         results::end_cause(),
     ]);
     Tool {
         name: "terminal_wait",
         title: "Wait for output",
-        description: "Wait until a regular expression matches what was printed since your last read, \
-                      write or match; output from before this call counts, the echo of your input \
-                      does not. Not matched yet: call again to go on.",
+        description: "Wait until pattern matches what was printed since your last read, write or match \
+                      (before this call too, never the echo of your input), port is listened on, or \
+                      the program exits (without both: only that). Not matched yet: call again.",
         effect: Effect::Reads,
         output: object(output),
         handler: Handler::new(wait),
     }
 }
 
-async fn wait(call: Call, arguments: Arguments) -> Outcome {
-    check_pattern(&arguments.pattern, "pattern")?;
-    let info = find(&call, &arguments.session_id.0).await?;
+/// An open terminal, and where a wait in it begins.
+async fn open(call: &Call, named: &str) -> Result<(TerminalId, Offset), ToolError> {
+    let info = find(call, named).await?;
     if info.state == TerminalState::Closed {
         return Err(dead(&info));
     }
-    let backend = call.backend();
     let since = call.shared.cursors.of(&info.id).wait_from().min(info.end);
-    let until = Until {
-        pattern: Some(arguments.pattern),
-        ..Until::default()
+    Ok((info.id, since))
+}
+
+async fn wait(call: Call, arguments: Arguments) -> Outcome {
+    if let Some(pattern) = &arguments.pattern {
+        check_pattern(pattern, "pattern")?;
+    }
+    let (id, since) = open(&call, &arguments.session_id.0).await?;
+    let mut others = Vec::new();
+    for named in arguments.any.iter().flatten() {
+        others.push(open(&call, named).await?);
+    }
+    let awaited = Awaited {
+        pattern: arguments.pattern,
+        port: arguments.port,
     };
     let timeout = arguments.timeout.to_duration();
-    let waiting = backend.wait_for(&info.id, Some(since), &until, timeout);
-    let terminal = (&info.id).into();
-    let wait = call.progress.during(backend, &terminal, waiting).await?;
+    let first = awaited
+        .in_any(&call, (&id, since), &others, timeout)
+        .await?;
+    let (id, wait) = (&first.id, &first.wait);
+    let backend = call.backend();
     let begin = wait.output_start.max(wait.start);
     let end = wait.matched.as_ref().map_or(wait.end, |it| it.end);
     let part = Part {
         backend,
-        id: &info.id,
+        id,
         from: begin.min(end),
         until: end,
     };
@@ -102,19 +125,21 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     if wait.matched.is_some() {
         // Output that was not returned is still to be read. No wait matches the same place again.
         match arguments.return_mode {
-            ReturnMode::MatchOnly => call.shared.cursors.set_sent(&info.id, end),
-            ReturnMode::Full | ReturnMode::Tail => call.shared.cursors.set_read(&info.id, end),
+            ReturnMode::MatchOnly => call.shared.cursors.set_sent(id, end),
+            ReturnMode::Full | ReturnMode::Tail => call.shared.cursors.set_read(id, end),
         }
     }
     let mut facts = Facts::new();
     text.describe(&mut facts);
     let exited = wait.ended_by == WaitEnd::Exited;
-    add(&mut facts, json!(Standing::of_wait(&wait)));
+    add(&mut facts, json!(Standing::of_wait(wait)));
     add(
         &mut facts,
         json!({
-            "matched": wait.matched.is_some(),
-            "timedOut": wait.ended_by == WaitEnd::Timeout,
+            "sessionId": arguments.any.is_some().then_some(id),
+            "matched": first.has_come(&awaited),
+            "listening": awaited.port.map(|_| first.listening),
+            "timedOut": first.is_timed_out(),
             "matchedText": wait.matched.as_ref().map(|matched| &matched.text),
             "matchedLine": wait.matched.as_ref().map(|matched| &matched.line),
             "exited": exited.then_some(true),

@@ -1,4 +1,5 @@
-//! One command on pipes, run to its end. The command is recorded, and ends with all that it started.
+//! One command on pipes, run to its end or for as long as its call waits. The command is recorded, and
+//! ends with all that it started.
 
 use std::time::Duration;
 
@@ -15,10 +16,13 @@ use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
 use super::checks::{FileCheck, SuccessFile};
-use crate::tool::{Call, Facts, TemporaryTerminal, ToolError, add, set, to_milliseconds};
+use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
+use crate::tool::{
+    Call, Facts, TemporaryTerminal, ToolError, add, environment, set, to_milliseconds,
+};
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::start::{bad_directory, directory, environment};
+use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
@@ -38,7 +42,8 @@ pub(crate) struct Command {
     pub(crate) args: Vec<String>,
     #[schemars(length(min = 1))]
     cwd: Option<String>,
-    /// Most milliseconds; then it is ended
+    /// Most milliseconds to wait for its end
+    #[schemars(extend("default" = ONE_SHOT_SECONDS * 1_000))]
     timeout: Timeout,
     /// Of each stream
     #[schemars(range(min = 1_024, max = 1_048_576), extend("default" = 102_400))]
@@ -54,7 +59,7 @@ pub(crate) struct Stream {
     cut_at: Option<Offset>,
 }
 
-/// A command that has ended.
+/// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Finished {
     id: TerminalId,
@@ -64,6 +69,8 @@ pub(crate) struct Finished {
     signal: Option<String>,
     limit: Option<EndCause>,
     timed_out: bool,
+    /// It has outlived the time of its call, and goes on.
+    is_running: bool,
     duration: Duration,
     pub(crate) stdout: Stream,
     stderr: Stream,
@@ -98,6 +105,12 @@ impl Finished {
             &mut facts,
             json!({ "signal": self.signal, "endCause": self.limit }),
         );
+        if self.is_running {
+            add(
+                &mut facts,
+                json!({ "running": true, "sessionId": self.id, "position": self.end }),
+            );
+        }
         if self.is_cut() {
             let cut = [("stdout", &self.stdout), ("stderr", &self.stderr)];
             let omitted: Vec<Value> = cut
@@ -134,7 +147,6 @@ pub(crate) async fn execute(
         base_env: Some(environment()),
         cwd: Some(cwd.clone()),
         stdio: Stdio::Pipes,
-        close_on_disconnect: true,
         confirmed: command.confirmed.0,
         ..CreateTerminal::default()
     };
@@ -162,10 +174,15 @@ pub(crate) async fn execute(
     let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
     let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
     let file = match file {
-        Some(file) => Some(file.check(call, &id).await),
-        None => None,
+        Some(file) if !ended.is_running => Some(file.check(call, &id).await),
+        _ => None,
     };
-    temporary.close(None).await?;
+    if ended.is_running {
+        temporary.leave_running();
+        call.shared.cursors.set_read(&id, ended.end);
+    } else {
+        temporary.close(None).await?;
+    }
     let status = ended.status;
     Ok(Finished {
         id,
@@ -175,6 +192,7 @@ pub(crate) async fn execute(
         signal: status.and_then(|it| it.signal),
         limit: ended.limit,
         timed_out: ended.timed_out,
+        is_running: ended.is_running,
         duration,
         stdout,
         stderr,
@@ -187,9 +205,11 @@ struct Ended {
     limit: Option<EndCause>,
     end: Offset,
     timed_out: bool,
+    is_running: bool,
 }
 
-/// Waits for the exit. Ends a command that takes too long or prints too much.
+/// Waits for the exit. Ends a command that prints too much, and one that takes too long where the
+/// settings say so.
 async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<Ended, ClientError> {
     let backend = call.backend();
     loop {
@@ -208,6 +228,16 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
                 limit: waited.end_cause,
                 end: waited.end,
                 timed_out: false,
+                is_running: false,
+            });
+        }
+        if timed_out && call.shared.settings.exec_timeout == ExecTimeout::Continue {
+            return Ok(Ended {
+                status: None,
+                limit: None,
+                end: waited.end,
+                timed_out,
+                is_running: true,
             });
         }
         if timed_out || waited.end.0 > FLOOD_BYTES {
@@ -224,6 +254,7 @@ async fn until_end(call: &Call, id: &TerminalId, deadline: Instant) -> Result<En
                 limit: killed.end_cause,
                 end: killed.end,
                 timed_out,
+                is_running: false,
             });
         }
     }

@@ -17,7 +17,8 @@ use termd_proto::{ErrorKind, Label, Offset};
 
 use super::session::base_name;
 use crate::tool::{
-    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, to_milliseconds,
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, environment,
+    to_milliseconds,
 };
 use crate::tools::smart_terminal::output::text::Part;
 use crate::tools::smart_terminal::params::Confirmed;
@@ -156,13 +157,6 @@ async fn start(call: Call, arguments: Arguments) -> Outcome {
 
 async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, ClientError> {
     call.backend().pool().once(&request).await
-}
-
-/// This process's environment, which has the variables of the client's settings.
-pub(crate) fn environment() -> BTreeMap<String, String> {
-    env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }
 
 /// The directory to start in, relative to this process's own. The daemon looks at it.
