@@ -29,13 +29,9 @@ const DEFAULT_OUTPUT_BYTES: u64 = 8 << 10;
 /// The longest idle timeout in seconds.
 pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 
-/// The part of long output that is kept; terminal-mcp's words.
+// The part of long output that is kept; terminal-mcp's words. A doc comment would be shown to models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(
-    description = "Of long output keep: head_tail both ends and lines that look like errors, tail \
-                   the beginning (the next read goes on), tail_only the end, none up to 1 MiB"
-)]
 pub(crate) enum Truncation {
     /// The beginning. The next read goes on behind it.
     #[default]

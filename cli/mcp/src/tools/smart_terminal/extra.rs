@@ -17,12 +17,10 @@ use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, object};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// Show the tools' parameters
+    /// Show their parameters
     #[serde(default)]
     list: bool,
-    /// The tool to call
     tool: Option<String>,
-    /// Its parameters
     args: Option<Map<String, Value>>,
     confirmed: Confirmed,
 }
@@ -46,9 +44,8 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "terminal_extra",
         title: "More terminal tools",
-        description: "More tools: run_paged, get_history, resize, send_key, watch, retry, diff, \
-                      write_file (each terminal_…). list=true shows their parameters; tool and args \
-                      call one.",
+        description: "More tools: run_paged, get_history, resize, send_key, watch, retry, diff, write_file (each \
+                      terminal_…).",
         effect: Effect::Runs,
         output: object(Vec::new()),
         handler: Handler::new(move |call, arguments| extra(call, arguments, Arc::clone(&tools))),

@@ -14,7 +14,6 @@ pub(crate) const MAX_INTEGER: u64 = (1 << 53) - 1;
 /// Below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 
-/// The terminal: its id, or its name
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))] pub(crate) String);
@@ -31,21 +30,18 @@ impl Timeout {
     }
 }
 
-/// Of more lines, both ends are kept
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = 200))]
 pub(crate) struct MaxLines(#[schemars(range(min = 10, max = 10_000))] pub(crate) u64);
 
-/// Most bytes of output; of more, both ends and lines that look like errors
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct MaxOutputBytes(
     #[schemars(range(min = MIN_OUTPUT_BYTES, max = MAX_OUTPUT_BYTES))] pub(crate) u64,
 );
 
-/// The user was asked about this very call and has agreed. It counts only where termd cannot ask the
-/// user, and never after a no; it is recorded as the model's word
+/// The user was asked about this very call and agreed
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]

@@ -17,8 +17,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_attach_hint",
         title: "How the user can watch",
-        description: "The line that the user types in a terminal of their own to watch this one, or to \
-                      type into it (a password, a choice). Give it to them word for word.",
+        description: "The line that the user types in a terminal of their own to watch this one or type into it. Give it word for word.",
         effect: Effect::Reads,
         output: results::output(vec![
             Field::string("watch", "To look on"),

@@ -23,8 +23,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_close",
         title: "Close a terminal",
-        description: "End a terminal and all that runs in it: end of file, then SIGHUP, then SIGKILL. \
-                      Its output stays readable. Closing a closed one is no error.",
+        description: "End a terminal and all that runs in it. Its output stays readable.",
         effect: Effect::Ends,
         output: results::output(vec![
             Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),

@@ -25,34 +25,28 @@ const MAX_SCROLLBACK: u32 = 100_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// What to run, such as bash, python3, ssh user@host
+    /// Such as bash, python3, ssh user@host
     #[schemars(length(min = 1))]
     command: String,
-    /// A name for it, unique among open ones; works as session_id
+    /// A name that works as session_id
     #[schemars(with = "Option<String>", length(min = 1, max = MAX_NAME_CHARS))]
     label: Option<Label>,
-    /// Height in rows
     #[schemars(range(min = 1, max = MAX_DIMENSION))]
     rows: u16,
-    /// Width in columns
     #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
-    /// Seconds without use until it is closed; 0: never
+    /// Seconds unused until it is closed; 0: never
     #[schemars(range(min = 0, max = MAX_IDLE_SECONDS))]
     idle_timeout: u64,
-    /// Snapshots are always there
     #[serde(rename = "enable_snapshot")]
     #[schemars(extend("default" = true))]
     _enable_snapshot: bool,
-    /// Lines kept above the screen
     #[schemars(range(min = 0, max = MAX_SCROLLBACK), extend("default" = DEFAULT_SCROLLBACK))]
     scrollback_lines: u32,
-    /// Directory to start in, absolute
+    /// Absolute
     #[schemars(length(min = 1))]
     cwd: Option<String>,
-    /// Variables to set
     env: Option<BTreeMap<String, String>>,
-    /// Close it when this client goes
     #[serde(default)]
     close_on_disconnect: bool,
     confirmed: Confirmed,
@@ -63,10 +57,8 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     Tool {
         name: "session_create",
         title: "Open a terminal",
-        description: "Start a command in a terminal that stays open over many calls: a shell, ssh, a \
-                      REPL, a database client, a full-screen program. Then use session_interact. It \
-                      outlives this connection: session_list finds it again. For one command and its \
-                      output use session_exec.",
+        description: "Start a terminal that stays open over many calls: a shell, ssh, a REPL, a full-screen program. \
+                      It outlives this connection. For one command use session_exec.",
         effect: Effect::Runs,
         output: results::output(vec![
             Field::string("session_id", ""),

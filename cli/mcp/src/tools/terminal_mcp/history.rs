@@ -19,11 +19,10 @@ struct Arguments {
     /// Only those that hold these words
     #[schemars(length(min = 1, max = MAX_QUERY_BYTES / 4))]
     search: Option<String>,
-    /// Only those that failed, or only those that did not
+    /// true: those that failed
     failed: Option<bool>,
     #[schemars(range(min = 1, max = 200), extend("default" = 20))]
     limit: u32,
-    /// next_cursor of the page before
     cursor: Option<String>,
 }
 
@@ -31,8 +30,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_history",
         title: "What was run",
-        description: "Commands that were run in terminals, newest first, with exit codes and where \
-                      their output is (session_read with offset=from); of closed terminals too.",
+        description: "Commands that were run in terminals, newest first, with exit codes and the offsets of their output.",
         effect: Effect::Reads,
         output: results::output(vec![
             Field::list("commands", json!({ "type": "object" }), ""),

@@ -15,28 +15,23 @@ const MAX_INPUT_CHARS: usize = 1 << 20;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Typing {
-    /// Text to type; several lines are pasted
+    /// Text
     #[schemars(length(max = MAX_INPUT_CHARS))]
     input: Option<String>,
-    /// Press Enter after input or password
     #[schemars(extend("default" = true))]
     press_enter: bool,
-    /// Control key: c (interrupt), d (end of file), z (suspend), l (clear), ] (telnet)
+    /// c interrupts, d is end of file
     #[schemars(extend("enum" = ["c", "d", "z", "l", "]"]))]
     control_char: Option<String>,
-    /// Key to press: up down left right home end page-up page-down insert delete backspace
-    /// tab escape enter space f1-f24 kp-0…kp-9, with ctrl- alt- shift- (or C- M- S-), such as
-    /// ctrl-a, alt-x, shift-tab
+    /// Such as up, page-down, escape, tab, f5, ctrl-a, alt-x, shift-tab
     #[schemars(length(min = 1, max = MAX_NAME_CHARS))]
     key: Option<String>,
-    /// Secret to type at a prompt that hides it; stored nowhere. Refused where no secret is
-    /// awaited (see awaiting_secret), unless force
+    /// Secret for a prompt that hides it; stored nowhere
     #[schemars(length(max = MAX_INPUT_CHARS))]
     password: Option<String>,
     #[serde(default)]
     confirmed: Confirmed,
-    /// Type although it will not arrive as meant: a password where none is awaited, a line
-    /// too long for the program
+    /// Type what was refused: a password where none is awaited, a line too long for the tty
     #[serde(default)]
     force: bool,
 }

@@ -26,9 +26,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_list",
         title: "List terminals",
-        description: "The user's open terminals, whoever opened them, with what each runs and whether \
-                      it lives: look here first, to take up one from before. Those that have exited \
-                      stay until closed, and can be read.",
+        description: "The user's open terminals, whoever opened them: look here first, to take up one from before.",
         effect: Effect::Reads,
         output: results::output(vec![
             Field::list("sessions", json!({ "type": "object" }), "Oldest first"),

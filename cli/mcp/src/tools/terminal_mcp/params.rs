@@ -14,25 +14,22 @@ pub(super) const MAX_PATTERN_CHARS: usize = 4_096;
 /// Largest offset.
 pub(super) const MAX_OFFSET: u64 = u64::MAX >> 11;
 
-/// The terminal: its session_id, or its label
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))] pub(super) String);
 
-/// false: with the escape sequences as they came
+/// false: raw
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = true))]
 pub(super) struct StripAnsi(pub(super) bool);
 
-/// The user was asked about this very call and has agreed. It counts only where termd cannot ask the
-/// user, and never after a no; it is recorded as the model's word
+/// The user was asked about this very call and agreed
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]
 pub(super) struct Confirmed(pub(super) bool);
 
-/// Most bytes of output
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct MaxOutputBytes(

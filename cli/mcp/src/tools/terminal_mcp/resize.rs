@@ -12,10 +12,8 @@ use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolE
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     session_id: SessionName,
-    /// Height in rows
     #[schemars(range(min = 1, max = MAX_DIMENSION))]
     rows: u16,
-    /// Width in columns
     #[schemars(range(min = MIN_COLS, max = MAX_DIMENSION))]
     cols: u16,
 }
@@ -24,8 +22,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_resize",
         title: "Resize a terminal",
-        description: "Set a terminal's size; its program is told (SIGWINCH). A wider one wraps less \
-                      output, a taller one shows more in snapshots.",
+        description: "Set a terminal's size.",
         effect: Effect::Sets,
         output: results::output(vec![Field::integer("rows", ""), Field::integer("cols", "")]),
         handler: Handler::new(resize),

@@ -17,12 +17,12 @@ const MAX_SCROLLBACK: u32 = 200;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     session_id: SessionName,
-    /// Lines above the screen too
+    /// Lines above the screen
     #[schemars(range(min = 0, max = MAX_SCROLLBACK), extend("default" = 0))]
     scrollback: u32,
     #[schemars(extend("default" = "dark"))]
     theme: ThemeName,
-    /// Size of the letters in pixels
+    /// Pixels
     #[schemars(range(min = 6, max = 64), extend("default" = 14))]
     font_size: u16,
 }
@@ -38,8 +38,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_screenshot",
         title: "Take a picture of a terminal",
-        description: "The screen as a picture (PNG), where colours or layout matter; \
-                      session_read with mode snapshot gives its text for fewer tokens.",
+        description: "The screen as a picture, where colours or layout matter.",
         effect: Effect::Reads,
         output: OutputSchema::Picture,
         handler: Handler::new(picture),

@@ -20,9 +20,8 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_send",
         title: "Type into a terminal",
-        description: "Type into a terminal and return at once: one of input, control_char, key, \
-                      password, or only Enter. To see what comes of it use session_interact instead, \
-                      or session_wait_for afterwards.",
+        description: "Type and return at once: one of input, control_char, key, password, or only Enter. \
+                      session_interact returns what comes of it.",
         effect: Effect::Runs,
         output: results::output(vec![
             Field::integer("bytes_sent", ""),

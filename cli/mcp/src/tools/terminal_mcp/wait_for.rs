@@ -25,22 +25,21 @@ const TAIL_BYTES: u64 = 1 << 10;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     session_id: SessionName,
-    /// Regular expression on plain text; ^ and $ match at line ends; no look-around
+    /// Regular expression; ^ and $ match at line ends
     #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     pattern: Option<String>,
-    /// A TCP port that it listens on
+    /// TCP port that it listens on
     #[schemars(range(min = 1, max = u16::MAX))]
     port: Option<u16>,
-    /// More sessions: the first to match or exit ends it
+    /// More sessions: the first ends it
     #[schemars(length(min = 1, max = MAX_OTHERS))]
     any: Option<Vec<String>>,
-    /// Most seconds to wait
+    /// Seconds
     #[schemars(extend("default" = DEFAULT_TIMEOUT))]
     timeout: Seconds,
     strip_ansi: StripAnsi,
     truncation: Truncation,
     max_output_bytes: Option<MaxOutputBytes>,
-    /// Look from here on instead
     #[schemars(with = "Option<u64>", range(min = 0, max = MAX_OFFSET))]
     offset: Option<Offset>,
 }
@@ -56,9 +55,8 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     Tool {
         name: "session_wait_for",
         title: "Wait for output",
-        description: "Wait until pattern matches what was printed since your last read or send (before \
-                      this call too, never the echo of your input), port is listened on, or the \
-                      program exits (without both: only that). matched: it came; else call again.",
+        description: "Wait until pattern matches output since your last read or send, port is listened on, or the \
+                      program exits. Not matched: call again.",
         effect: Effect::Reads,
         output: results::output(output),
         handler: Handler::new(wait_for).default("truncation", settings.truncation.as_str()),

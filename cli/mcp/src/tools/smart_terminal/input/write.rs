@@ -20,7 +20,6 @@ const MAX_DATA_CHARS: usize = 1 << 20;
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     session_id: SessionName,
-    /// What to type
     #[schemars(length(max = MAX_DATA_CHARS))]
     data: String,
     confirmed: Confirmed,
@@ -30,9 +29,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_write",
         title: "Type into a terminal",
-        description: "Type exact characters into a terminal and return at once; \\r is Enter, \\x03 is \
-                      Ctrl+C, \\t, \\n, \\e, \\xNN. For a program that asks something. To run a command \
-                      use terminal_exec.",
+        description: "Type exact characters and return at once; \\r is Enter, \\x03 Ctrl+C, \\t, \\n, \\e, \\xNN.",
         effect: Effect::Runs,
         output: results::output_or_question(vec![
             Field::string("sessionId", ""),

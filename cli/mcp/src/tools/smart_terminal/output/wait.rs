@@ -35,16 +35,16 @@ enum ReturnMode {
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     session_id: SessionName,
-    /// Regular expression; ^ and $ match at line ends
+    /// Regular expression
     #[schemars(length(min = 1, max = MAX_PATTERN_BYTES))]
     pattern: Option<String>,
-    /// A TCP port that it listens on
+    /// TCP port that it listens on
     #[schemars(range(min = 1, max = u16::MAX))]
     port: Option<u16>,
-    /// More sessions: the first to match or exit ends it
+    /// More sessions: the first ends it
     #[schemars(length(min = 1, max = MAX_OTHERS))]
     any: Option<Vec<String>>,
-    /// Most milliseconds to wait
+    /// ms
     timeout: Timeout,
     #[schemars(extend("default" = "tail"))]
     return_mode: ReturnMode,
@@ -68,9 +68,8 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_wait",
         title: "Wait for output",
-        description: "Wait until pattern matches what was printed since your last read, write or match \
-                      (before this call too, never the echo of your input), port is listened on, or \
-                      the program exits (without both: only that). Not matched yet: call again.",
+        description: "Wait until pattern matches output since your last read or write, port is listened on, or the \
+                      program exits. Not matched: call again.",
         effect: Effect::Reads,
         output: object(output),
         handler: Handler::new(wait),

@@ -35,14 +35,13 @@ const SHELL_SYNTAX: &str = "|&;<>()$`\\\"'*?[]#~=%{}! \t\n";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Command {
-    /// The program, or with shell the line
     #[schemars(length(min = 1))]
     pub(crate) cmd: String,
     #[serde(default)]
     pub(crate) args: Vec<String>,
     #[schemars(length(min = 1))]
     cwd: Option<String>,
-    /// Most milliseconds to wait for its end
+    /// ms
     #[schemars(extend("default" = ONE_SHOT_SECONDS * 1_000))]
     timeout: Timeout,
     /// Of each stream

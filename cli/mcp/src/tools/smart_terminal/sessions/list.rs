@@ -22,7 +22,6 @@ const AT_ONCE: usize = 16;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// Shell, size and times too
     #[schemars(extend("default" = true))]
     verbose: bool,
 }
@@ -31,8 +30,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_list",
         title: "List terminals",
-        description: "List active terminal sessions, also those that other clients and the user have \
-                      open: each can be taken up by its id.",
+        description: "The user's open terminals, whoever opened them: each can be taken up by its id.",
         effect: Effect::Reads,
         output: object(vec![
             Field::list("sessions", json!({ "type": "object" }), "").required(),

@@ -40,21 +40,17 @@ pub(crate) const NAME_KEY: &str = "name";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// Path or name of the shell
+    /// Default: the user's
     #[schemars(length(min = 1))]
     shell: Option<String>,
-    /// Width
     #[schemars(range(min = 20, max = 500), extend("default" = 120))]
     cols: u16,
-    /// Height
     #[schemars(range(min = 5, max = 200), extend("default" = 30))]
     rows: u16,
-    /// Directory to start in
     #[schemars(length(min = 1))]
     cwd: Option<String>,
-    /// A name for it; works as sessionId where it is free
+    /// Works as sessionId where it is free
     name: Option<String>,
-    /// Variables to set
     env: Option<BTreeMap<String, String>>,
     confirmed: Confirmed,
 }
@@ -63,9 +59,8 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_start",
         title: "Start a terminal",
-        description: "Start a shell in a terminal that stays open over many calls and outlives this \
-                      connection. Then use terminal_exec. Leave shell out to get the user's own; \
-                      for one command use terminal_run.",
+        description: "Start a shell in a terminal that stays open over many calls and outlives this connection. For one \
+                      command use terminal_run.",
         effect: Effect::Runs,
         output: results::output_or_question(vec![
             Field::string("sessionId", ""),

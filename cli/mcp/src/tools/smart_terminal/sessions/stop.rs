@@ -18,10 +18,10 @@ use crate::tools::smart_terminal::results;
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     session_id: SessionName,
-    /// Return last N lines. 0 = none.
+    /// Return its last lines
     #[schemars(range(min = 0, max = 2_000), extend("default" = 0))]
     snapshot_lines: u64,
-    /// Write history to this path, as plain text; missing directories are made
+    /// A file for all its output
     #[schemars(length(min = 1))]
     transcript_path: Option<String>,
     confirmed: Confirmed,
@@ -31,9 +31,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_stop",
         title: "Stop a terminal",
-        description: "End a terminal and all that runs in it (SIGHUP, then SIGKILL); snapshotLines \
-                      returns its last lines, transcriptPath writes all its output to a file first. \
-                      Its output stays readable by terminal_read with since.",
+        description: "End a terminal and all that runs in it. Its output stays readable.",
         effect: Effect::Ends,
         output: results::output_or_question(vec![
             Field::boolean("success", "").required(),
