@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 /// Numbers below this are ours. A client's own number in this range is replaced like a long one.
 const RESERVED: i64 = i64::MIN + (1 << 32);
+/// The longest number that is kept. No client counts so far.
+pub(super) const MAX_NUMBER_BYTES: usize = 256;
 /// Most replaced ids. The oldest goes first: that of a request that was cancelled long ago, as those
 /// are not answered.
 const MAX_REPLACED: usize = 4_096;

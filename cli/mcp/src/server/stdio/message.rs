@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ids::{ReplacedIds, is_id};
+use super::ids::{MAX_NUMBER_BYTES, ReplacedIds, is_id};
 
 /// The members that are read before rmcp reads the message.
 #[derive(Deserialize)]
@@ -97,6 +97,10 @@ pub(super) fn read(text: &[u8], ids: &mut ReplacedIds) -> Result<ClientJsonRpcMe
                 let wanted = "the id of a subscription has to be a string or a number of 64 bits";
                 return Err(Refusal::of(id, ErrorCode::INVALID_REQUEST, wanted));
             }
+            if id.get().len() > MAX_NUMBER_BYTES {
+                let wanted = format!("a number as an id may be {MAX_NUMBER_BYTES} bytes long");
+                return Err(Refusal::of(id, ErrorCode::INVALID_REQUEST, wanted));
+            }
             let number = ids.replace(id);
             with(text, |message| {
                 message.insert("id".to_owned(), number.into());
@@ -152,5 +156,63 @@ pub(super) fn write(
             Answer::<()>::to_text(id, Err(&refused.error))
         }
         _ => serde_json::to_string(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_has_its_id_where_there_is_one() {
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"method":"ping"}}"#,
+            "1".repeat(257)
+        );
+        let table = [
+            ("{", "null", -32700),
+            ("7", "null", -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":[7],"method":"ping"}"#,
+                "null",
+                -32600,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":7}"#, "1.5", -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"subscriptions/listen","params":{}}"#,
+                "1.5",
+                -32600,
+            ),
+            (&long, &"1".repeat(257), -32600),
+        ];
+        let mut ids = ReplacedIds::default();
+        for (text, id, code) in table {
+            let refusal = read(text.as_bytes(), &mut ids).unwrap_err();
+            assert_eq!(refusal.id.get(), id, "{text}");
+            assert_eq!(refusal.error.code.0, code, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_replaced_id_comes_back_in_answers_and_is_known_to_a_cancel() {
+        let mut ids = ReplacedIds::default();
+        let ping = br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#;
+        let ClientJsonRpcMessage::Request(request) = read(ping, &mut ids).unwrap() else {
+            panic!("a request");
+        };
+        let cancel =
+            br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0}}"#;
+        let cancel = read(cancel, &mut ids).unwrap();
+        let cancel = serde_json::to_value(&cancel).unwrap();
+        let replaced = request.id.clone().into_json_value();
+        assert_eq!(cancel["params"]["requestId"], replaced);
+        let error = ErrorData::invalid_request("no", None);
+        let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+        let came = ids.take(&request.id).unwrap();
+        let text = write(&answer, Some(&came)).unwrap();
+        assert!(
+            text.starts_with(r#"{"jsonrpc":"2.0","id":1.0,"error":{"#),
+            "{text}"
+        );
     }
 }
