@@ -412,10 +412,10 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) failed: bool,
     /// Only what was started at this time or later, such as yesterday, 14:03 or 1h (an hour ago)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<Moment>,
     /// Only what was started before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<Moment>,
     /// At most this many commands
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
