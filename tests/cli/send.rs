@@ -168,6 +168,10 @@ fn what_looks_like_a_key_is_refused_without_a_tty() {
         (&["C-c"][..], "-k C-c"),
         (&["make", "Enter"], "-k enter"),
         (&["-k", "up", "M-x"], "-k M-x"),
+        (&["up"], "-k up"),
+        (&["Ctrl+C", "-e"], "-k Ctrl+C"),
+        (&["ls", "KPEnter"], "-k kp-enter"),
+        (&["<C-c>"], "-k C-c"),
     ] {
         let output = termctl(&daemon, &[&["send", &id], words].concat());
         assert_eq!(output.code, Some(2), "{output:?}");
@@ -177,12 +181,10 @@ fn what_looks_like_a_key_is_refused_without_a_tty() {
             "{output:?}"
         );
     }
-    ok(
-        &daemon,
-        &["send", &id, "press Enter now,", "-l", "C-c", "-e"],
-    );
+    ok(&daemon, &["send", &id, "press Enter now,", "up", "end"]);
+    ok(&daemon, &["send", &id, "-l", " C-c", "-e"]);
     wait_until("it was typed", || {
-        ok(&daemon, &["read", &id]).contains("got press Enter now, C-c")
+        ok(&daemon, &["read", &id]).contains("got press Enter now, up end C-c")
     });
 }
 
