@@ -1,7 +1,5 @@
 //! `termctl read`: a terminal's output, from any offset.
 
-use std::io::{self, IsTerminal as _};
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -29,7 +27,7 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (None, Some(lines)) => ReadFrom::TailLines(lines),
         (None, None) => ReadFrom::Offset(Offset::ZERO),
     };
-    let shown = shown(&args, context.json);
+    let shown = shown(&args, context);
     let mut reader = OutputReader::new(&link, terminal, from).in_form(shown.form());
     if let Some(number) = args.command {
         reader = reader.of_command(number);
@@ -64,7 +62,7 @@ enum Shown {
     Exact,
     /// Plain text by the daemon, with escape sequences and redraws applied.
     Plain,
-    /// For a person's tty: plain text with its colours, and nothing else that acts on the tty.
+    /// Plain text with its colours, and nothing else that acts on a tty.
     Styled,
 }
 
@@ -78,10 +76,10 @@ impl Shown {
     }
 }
 
-fn shown(args: &ReadArgs, as_json: bool) -> Shown {
+fn shown(args: &ReadArgs, context: Context) -> Shown {
     if args.raw {
         Shown::Exact
-    } else if as_json || args.plain || !io::stdout().is_terminal() {
+    } else if context.json || args.plain || !context.display.has_color {
         Shown::Plain
     } else {
         Shown::Styled
