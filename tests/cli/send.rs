@@ -55,7 +55,7 @@ fn keys_are_sent_by_name() {
     );
 
     let output = termctl(&daemon, &["send", &id, "--key", "nokey"]);
-    assert_eq!(output.code, Some(1), "{output:?}");
+    assert_eq!(output.code, Some(2), "{output:?}");
     output.assert_one_line();
     assert!(output.err.contains("page-up, page-down"), "{output:?}");
 }

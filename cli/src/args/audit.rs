@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::arg_types::action;
 use crate::moment::Moment;
 
 /// `termctl audit`.
@@ -31,7 +32,7 @@ pub(crate) struct FilterArgs {
     #[arg(long)]
     pub(crate) terminal: Option<String>,
     /// Only this action, or all that begin with it and a dot
-    #[arg(long)]
+    #[arg(long, value_parser = action)]
     pub(crate) action: Option<String>,
     /// Only what this client or ACP session did
     #[arg(long)]

@@ -1,10 +1,12 @@
 //! What is suggested for an unknown verb or option: what does the same here, or is spelled almost so.
 //! Nothing leads from an unknown verb to one that ends something.
 
+use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 use super::reading::verb_at;
@@ -67,13 +69,34 @@ const LONG_WORD: usize = 7;
 const MIN_BEGINNING: usize = 3;
 
 /// Replaces what clap suggests for an unknown verb or option. Other errors stay as they are.
-pub(super) fn with_safe_suggestions(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+pub(super) fn with_safe_suggestions(
+    mut error: clap::Error,
+    words: &[OsString],
+    definition: &Command,
+) -> clap::Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest_verbs(&mut error, words),
         ErrorKind::UnknownArgument => suggest_options(&mut error, words),
+        ErrorKind::ValueValidation => return with_plain_reason(error, definition),
         _ => {}
     }
     error
+}
+
+/// Says of what is no number that one is expected, where the standard library speaks of digits.
+fn with_plain_reason(error: clap::Error, definition: &Command) -> clap::Error {
+    let source = error.source();
+    let number = source.and_then(|source| source.downcast_ref::<ParseIntError>());
+    if number.is_none_or(|number| *number.kind() != IntErrorKind::InvalidDigit) {
+        return error;
+    }
+    let mut plain = clap::Error::new(ErrorKind::ValueValidation).with_cmd(definition);
+    for (kind, value) in error.context() {
+        plain.insert(kind, value.clone());
+    }
+    let tip = "a whole number is expected".into();
+    plain.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    plain
 }
 
 fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
@@ -247,6 +270,21 @@ mod tests {
         ] {
             let said = said(typed);
             assert!(!said.contains("see '"), "{typed}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_said_to_be_none() {
+        for line in [
+            "history -n x",
+            "read t --tail x",
+            "create --cols x",
+            "read t --command x",
+        ] {
+            let said = said(line);
+            assert!(said.contains("'x' for '-"), "{said}");
+            assert!(said.contains("a whole number is expected"), "{said}");
+            assert!(!said.contains("digit"), "{said}");
         }
     }
 

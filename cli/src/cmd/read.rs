@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use termd_client::refusal::wrong_param;
 use termd_client::{Form, OutputReader, Page};
 use termd_proto::terminal::{Gap, MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
@@ -12,6 +13,7 @@ use crate::args::ReadArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output::{self, Pump};
+use crate::usage_error::UsageError;
 
 /// Bytes a page while following: as much as a pipe's reader takes at once.
 const FOLLOW_BYTES: u64 = 256 * 1024;
@@ -44,8 +46,27 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (true, true) => follow_json(&mut reader, &mut pages, shown).await,
         (true, false) => whole_json(&mut reader, &mut pages, shown).await,
         (false, _) => copy(&mut reader, &mut pages, shown).await,
-    }?;
+    }
+    .map_err(|error| of_one_output(error, &args))?;
     Ok(ExitCode::OK)
+}
+
+/// The same, where there are no two outputs to choose from.
+fn of_one_output(error: CliError, args: &ReadArgs) -> CliError {
+    let wrong = error
+        .refusal()
+        .and_then(|refusal| wrong_param(refusal, "stream"));
+    match (wrong, stream(args)) {
+        (Some(_), Some(stream)) => UsageError::OneOutput {
+            terminal: args.terminal.clone(),
+            option: match stream {
+                OutputStream::Stdout => "--stdout",
+                OutputStream::Stderr => "--stderr",
+            },
+        }
+        .into(),
+        _ => error,
+    }
 }
 
 fn stream(args: &ReadArgs) -> Option<OutputStream> {
