@@ -181,7 +181,7 @@ fn a_directory_that_cannot_be_entered_is_named() {
     let daemon = TestDaemon::start();
     let closed = daemon.path("closed");
     fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     let cwd = closed.to_str().unwrap();
     let output = termctl(&daemon, &["create", "--cwd", cwd, "--", "true"]);
     if output.code == Some(0) {

@@ -21,7 +21,7 @@ pub(crate) struct StartArgs {
     /// Where to start it [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Set a variable for it, without a value to the one here; may be given again
+    /// Set a variable for it, by NAME alone the one that is set here; may be given again
     #[arg(long = "env", short_alias = 'e', value_name = "NAME[=VALUE]", value_parser = variable_or_callers)]
     pub(crate) env: Vec<Variable>,
     /// Columns [default: this terminal's, else 80]

@@ -44,7 +44,7 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
                 .into());
             }
             Action::Remove => {
-                output::note("no MCP client was found, so there is nothing to remove")
+                output::note("no MCP client was found, so there is nothing to remove");
             }
         }
     }

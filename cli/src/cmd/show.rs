@@ -192,9 +192,8 @@ fn duration(ms: u64) -> String {
         (ms % 1_000, "ms"),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let text: String = parts
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect();
+    let words = parts.flat_map(|(count, unit)| [count.to_string(), unit.to_owned()]);
+    let text: String = words.collect();
     if text.is_empty() {
         "0s".to_owned()
     } else {
