@@ -1,11 +1,15 @@
-//! The types of arguments: sizes, rows, variables, names, keys, waits. Pure.
+//! The types of arguments: sizes, rows, variables, names, keys, waits. Pure, but
+//! for the caller's variables.
 
+use std::env;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use termd_proto::audit::ACTIONS;
 use termd_proto::duration::{self, DurationError};
+use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 use thiserror::Error;
 
 use crate::signals;
@@ -13,12 +17,16 @@ use crate::signals;
 /// Why an argument has no meaning. clap names the argument and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum ArgError {
-    #[error("a size is COLSxROWS, such as 120x40")]
+    #[error(
+        "a size is COLSxROWS, such as 120x40, from {MIN_COLS}x1 to {MAX_DIMENSION}x{MAX_DIMENSION}"
+    )]
     Size,
     #[error("rows are FROM..TO, such as 0..4 or -20..-1")]
     RowRange,
     #[error("a variable is NAME=VALUE")]
     Variable,
+    #[error("there is no variable of this name here; NAME=VALUE sets one")]
+    CallersVariable,
     #[error("a name is 1 to 32 of A-Z, a-z, 0-9, - and _")]
     ServerName,
     #[error("a key is ctrl- and one of a-z @ [ \\ ] ^ _")]
@@ -31,7 +39,7 @@ pub(crate) enum ArgError {
     Duration(#[from] DurationError),
 }
 
-/// A terminal's size, written `COLSxROWS`. Its bounds are the daemon's to check.
+/// A terminal's size, written `COLSxROWS`, within the daemon's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) cols: u16,
@@ -43,9 +51,14 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (cols, rows) = text.split_once('x').ok_or(ArgError::Size)?;
+        let within = |text: &str, min: u16| {
+            let number = text.parse().map_err(|_| ArgError::Size)?;
+            let is_within = (min..=MAX_DIMENSION).contains(&number);
+            is_within.then_some(number).ok_or(ArgError::Size)
+        };
         Ok(Self {
-            cols: cols.parse().map_err(|_| ArgError::Size)?,
-            rows: rows.parse().map_err(|_| ArgError::Size)?,
+            cols: within(cols, MIN_COLS)?,
+            rows: within(rows, 1)?,
         })
     }
 }
@@ -96,6 +109,18 @@ impl FromStr for Variable {
             _ => Err(ArgError::Variable),
         }
     }
+}
+
+/// Reads `NAME=VALUE`, or `NAME`: the caller's variable, as of `docker run --env`.
+pub(crate) fn variable_or_callers(text: &str) -> Result<Variable, ArgError> {
+    if text.is_empty() || text.contains('=') {
+        return text.parse();
+    }
+    let value = env::var(text).map_err(|_| ArgError::CallersVariable)?;
+    Ok(Variable {
+        name: text.to_owned(),
+        value,
+    })
 }
 
 /// An MCP client's name for a server. The client puts this name before the names of the tools, which
@@ -176,6 +201,22 @@ pub(crate) fn idle_timeout(text: &str) -> Result<Duration, ArgError> {
     is_allowed.then_some(timeout).ok_or(ArgError::IdleTimeout)
 }
 
+/// Reads the value of `--action`: an action of audit records, or what some begin with.
+pub(crate) fn action(text: &str) -> Result<String, String> {
+    let begins = |action: &&str| {
+        let rest = action.strip_prefix(text);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    if ACTIONS.iter().any(begins) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "there is no such action; there are {}",
+            ACTIONS.join(", ")
+        ))
+    }
+}
+
 /// A signal, by its name or number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SignalName(pub(crate) String);
@@ -199,6 +240,10 @@ mod tests {
             ("120x40", Some((120, 40))),
             ("120", None),
             ("x40", None),
+            ("2x1", Some((2, 1))),
+            ("0x0", None),
+            ("1x24", None),
+            ("80x4097", None),
             ("70000x1", None),
             ("1x2x3", None),
         ];
@@ -243,6 +288,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_alone_is_the_callers_variable() {
+        let path = env::var("PATH").unwrap();
+        let read = |text| variable_or_callers(text).map(|variable| variable.value);
+        assert_eq!(read("PATH"), Ok(path));
+        assert_eq!(read("PATH=x"), Ok("x".to_owned()));
+        assert_eq!(read("NO_SUCH_VARIABLE"), Err(ArgError::CallersVariable));
+        assert_eq!(read(""), Err(ArgError::Variable));
+    }
+
+    #[test]
     fn control_keys() {
         let table = [
             ("ctrl-]", Some((0x1d, "ctrl-]"))),
@@ -265,6 +320,21 @@ mod tests {
                 "{text:?}"
             );
         }
+    }
+
+    #[test]
+    fn actions() {
+        for (text, is_one) in [
+            ("terminal.create", true),
+            ("terminal", true),
+            ("term", false),
+            ("terminal.", false),
+            ("foo", false),
+            ("", false),
+        ] {
+            assert_eq!(action(text).is_ok(), is_one, "{text:?}");
+        }
+        assert!(action("foo").unwrap_err().contains("terminal.create"));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Errors of termctl: one line for a person, one object for a program.
 
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::{Value, json};
 use termd_acp::AcpError;
 use termd_client::escape::escaped;
-use termd_client::refusal::{exec_errno, kind_of};
+use termd_client::refusal::{approval_of, exec_errno, expires_at_ms, kind_of};
+use termd_client::timestamp::local;
 use termd_client::{BadAnswer, ClientError};
 use termd_mcp::McpError;
 use termd_picture::PictureError;
@@ -60,18 +62,19 @@ pub(crate) enum CliError {
     Daemon(#[from] DaemonError),
     /// A file cannot be written.
     #[error("cannot write {}: {source}", escaped(&.path.to_string_lossy()))]
-    Unwritable {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Unwritable { path: PathBuf, source: io::Error },
     /// A system call of termctl failed: the action, and the system's error.
     #[error("{0}: {1}")]
-    Io(&'static str, #[source] std::io::Error),
+    Io(&'static str, #[source] io::Error),
 }
 
+/// Where the daemon's refusal says how long it holds.
+const REFUSED_UNTIL: &str = ", and is refused until ";
+
 /// Params of the API, and the options that they come from.
-const OPTIONS: [(&str, &str); 10] = [
+const OPTIONS: [(&str, &str); 11] = [
     ("cols", "--cols"),
+    ("confirmed", "--confirmed"),
     ("cwd", "--cwd"),
     ("eof_ms", "--eof"),
     ("force", "--force"),
@@ -86,12 +89,30 @@ const OPTIONS: [(&str, &str); 10] = [
 /// The error with options' names in the place of params'.
 fn with_options(error: &ClientError) -> String {
     let mut said = error.to_string();
-    if error.refusal().is_some() {
+    if let Some(refusal) = error.refusal() {
+        said = rejection(refusal, &said).unwrap_or(said);
         for (param, option) in OPTIONS {
             said = said.replace(&format!("`{param}`"), option);
         }
     }
     said
+}
+
+/// That a person has said no before, in their time, and without what is for agents.
+fn rejection(refusal: &ErrorObjectOwned, said: &str) -> Option<String> {
+    let is_rejection = kind_of(refusal) == Some(ErrorKind::Rejected);
+    let (who, _) = said.split_once(REFUSED_UNTIL).filter(|_| is_rejection)?;
+    let until = local(expires_at_ms(refusal)?);
+    let id = approval_of(refusal)?;
+    let warning = if io::stderr().is_terminal() {
+        ""
+    } else {
+        "; do not try it another way"
+    };
+    Some(format!(
+        "{who}{REFUSED_UNTIL}{until}, with --confirmed, too{warning}. Only a person can lift that, by \
+         `termctl approve {id}`"
+    ))
 }
 
 impl From<BadAnswer> for CliError {
@@ -144,6 +165,7 @@ impl CliError {
                     (code::RESOURCE_NOT_FOUND, _) | (_, Some(ErrorKind::TerminalAmbiguous)) => {
                         ExitCode::NO_TERMINAL
                     }
+                    (code::INVALID_PARAMS, _) => ExitCode::USAGE,
                     _ => ExitCode::FAILED,
                 }
             }
@@ -230,6 +252,7 @@ mod tests {
             (refused(code::AMBIGUOUS, "terminal_ambiguous"), 3),
             (refused(code::AMBIGUOUS, "label_taken"), 1),
             (refused(code::SPAWN_FAILED, "spawn_failed"), 1),
+            (refused(code::INVALID_PARAMS, "invalid_params"), 2),
             (refused(code::INTERNAL, "a kind of the future"), 1),
             (ClientError::from(RpcError::RequestTimeout).into(), 4),
         ];
@@ -282,6 +305,21 @@ mod tests {
         let shown = "--key has no key \"foo\"; --force types `it`";
         assert_eq!(error.to_string(), shown);
         assert_eq!(error.to_json()["error"]["message"], said);
+    }
+
+    #[test]
+    fn a_person_reads_of_their_no_in_their_time() {
+        let said = "this was rejected through termctl (rm), and is refused until \
+                    2026-11-22 09:00:00 UTC, with `confirmed`, too; do not try it another way. Only a \
+                    person can lift that, by `termctl approve qcjxld`";
+        let at = 1_795_338_000_000;
+        let data = json!({ "kind": "rejected", "approval": "qcjxld", "expires_at_ms": at });
+        let refusal = ErrorObjectOwned::owned(code::DENIED, said, Some(data));
+        let shown = CliError::from(ClientError::Refused(refusal)).to_string();
+        let until = format!("through termctl (rm), and is refused until {}, ", local(at));
+        assert!(shown.contains(&until), "{shown}");
+        assert!(shown.contains("with --confirmed, too"), "{shown}");
+        assert!(shown.ends_with("by `termctl approve qcjxld`"), "{shown}");
     }
 
     #[test]

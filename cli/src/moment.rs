@@ -63,7 +63,8 @@ impl FromStr for Moment {
             "yesterday" => return Ok(Self::Yesterday),
             _ => {}
         }
-        if let Ok(ago) = duration::parse(text) {
+        // `-5m` is the same, as for journalctl(1).
+        if let Ok(ago) = duration::parse(text.strip_prefix('-').unwrap_or(text)) {
             return Ok(Self::Ago(ago));
         }
         // Logs and approved.toml say `2026-11-22 14:03:05 UTC`.
@@ -101,6 +102,7 @@ mod tests {
     fn moments_are_in_the_readers_zone() {
         let table = [
             ("90", "2026-11-22T08:58:30Z"),
+            ("-90", "2026-11-22T08:58:30Z"),
             ("500ms", "2026-11-22T08:59:59.5Z"),
             ("1h30m", "2026-11-22T07:30:00Z"),
             ("2d", "2026-11-20T09:00:00Z"),

@@ -68,14 +68,16 @@ impl Cell {
     }
 }
 
-/// Rows under a header, with columns as wide as their widest cell. On a tty the columns that may be
-/// long are cut, so that a row is a line.
+/// Rows under a header, with columns as wide as their widest cell. On a tty a row is a line: the columns
+/// that may be long are cut, then columns are left out.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// Those that are not rendered yet, the header among them.
     rows: Vec<Vec<Cell>>,
     widths: Vec<usize>,
     long: &'static [usize],
+    /// Columns in the order in which a narrow tty does without them.
+    dispensable: &'static [usize],
 }
 
 impl Table {
@@ -84,6 +86,16 @@ impl Table {
             rows: vec![header.iter().map(|&cell| Cell::text(cell)).collect()],
             widths: vec![0; header.len()],
             long,
+            dispensable: &[],
+        }
+    }
+
+    /// Leaves these columns out where the tty is too narrow, the first of them first.
+    #[must_use]
+    pub(crate) fn leaving_out(self, dispensable: &'static [usize]) -> Self {
+        Self {
+            dispensable,
+            ..self
         }
     }
 
@@ -100,18 +112,17 @@ impl Table {
             let widest = cells.map(Cell::width).max().unwrap_or_default();
             *width = widest.max(*width);
         }
-        let widths = self.fitting(display.width);
+        let shown = self.shown(display.width);
         let mut out = String::new();
         for row in &rows {
             let mut line = String::new();
-            for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let most = if display.width.is_some() && self.long.contains(&at) {
-                    *width
-                } else {
-                    usize::MAX
+            for (at, (column, width)) in shown.iter().enumerate() {
+                let Some(cell) = row.get(*column) else {
+                    continue;
                 };
+                let most = display.width.map_or(usize::MAX, |_| *width);
                 let text = cell.cut(most);
-                let is_last = at + 1 == row.len();
+                let is_last = at + 1 == shown.len();
                 let pad = if is_last {
                     0
                 } else {
@@ -126,28 +137,61 @@ impl Table {
         out
     }
 
-    /// The columns' widths on a tty: the long ones share what the others leave, the narrowest of them
-    /// first, as what one does not need is left for the wider ones.
-    fn fitting(&self, tty: Option<usize>) -> Vec<usize> {
-        let mut widths = self.widths.clone();
+    /// The columns that are shown, each with its width.
+    fn shown(&self, tty: Option<usize>) -> Vec<(usize, usize)> {
+        let mut shown: Vec<(usize, usize)> = self.widths.iter().copied().enumerate().collect();
         let Some(tty) = tty else {
-            return widths;
+            return shown;
         };
-        let others = (widths.iter().enumerate()).filter(|(at, _)| !self.long.contains(at));
-        let taken: usize = others.map(|(_, width)| *width).sum();
-        let gaps = 2 * widths.len().saturating_sub(1);
-        let mut left = tty.saturating_sub(taken + gaps);
-        let mut long: Vec<usize> = self.long.to_vec();
-        long.sort_unstable_by_key(|at| widths.get(*at).copied());
-        let shares = (1..=long.len()).rev();
-        for (at, share) in long.into_iter().zip(shares) {
-            if let Some(width) = widths.get_mut(at) {
-                *width = (*width).min((left / share).max(MIN_CUT));
-                left = left.saturating_sub(*width);
+        let least = |shown: &[(usize, usize)]| {
+            let widths = shown.iter().map(|(column, width)| {
+                let most = if self.long.contains(column) {
+                    MIN_CUT
+                } else {
+                    usize::MAX
+                };
+                most.min(*width)
+            });
+            widths.sum::<usize>() + gaps(shown)
+        };
+        for left_out in self.dispensable {
+            if least(&shown) > tty {
+                shown.retain(|(column, _)| column != left_out);
             }
         }
-        widths
+        self.share(tty, &mut shown);
+        // A tty too narrow for that: the first columns name the row, and are cut last.
+        let taken = shown.iter().map(|(_, width)| width).sum::<usize>() + gaps(&shown);
+        let mut excess = taken.saturating_sub(tty);
+        for (_, width) in shown.iter_mut().rev() {
+            let cut = excess.min(width.saturating_sub(1));
+            *width -= cut;
+            excess -= cut;
+        }
+        shown
     }
+
+    /// The long columns share what the others leave of a tty, the narrowest of them first, as what one
+    /// does not need is left for the wider ones.
+    fn share(&self, tty: usize, shown: &mut [(usize, usize)]) {
+        let is_long = |column: &usize| self.long.contains(column);
+        let others = shown.iter().filter(|(column, _)| !is_long(column));
+        let taken: usize = others.map(|(_, width)| width).sum();
+        let mut left = tty.saturating_sub(taken + gaps(shown));
+        let long = shown.iter_mut().filter(|(column, _)| is_long(column));
+        let mut long: Vec<&mut usize> = long.map(|(_, width)| width).collect();
+        long.sort_unstable();
+        let shares = (1..=long.len()).rev();
+        for (width, share) in long.into_iter().zip(shares) {
+            *width = (*width).min((left / share).max(MIN_CUT));
+            left = left.saturating_sub(*width);
+        }
+    }
+}
+
+/// The blanks between columns.
+fn gaps(shown: &[(usize, usize)]) -> usize {
+    2 * shown.len().saturating_sub(1)
 }
 
 /// As wide as the longest name of a fact.
@@ -199,6 +243,38 @@ mod tests {
             let mut table = Table::new(&["ID", "COMMAND"], &[1]);
             table.row(["abc", "ls"].map(Cell::text));
             assert_eq!(table.render(tty), "ID   COMMAND\nabc  ls\n");
+        }
+    }
+
+    #[test]
+    fn a_row_is_a_line_on_a_narrow_tty_too() {
+        let header = ["SEQ", "TIME", "WHO", "ACTION", "TERMINAL", "WHAT"];
+        let row = [
+            "1234",
+            "2026-11-27 02:05:47",
+            "cli:-(1234)",
+            "terminal.create",
+            "term_abcdefghijkl",
+            "sleep 1000",
+        ];
+        for (width, shown) in [
+            (200, "SEQ TIME WHO ACTION TERMINAL WHAT"),
+            (80, "TIME WHO ACTION TERMINAL WHAT"),
+            (79, "TIME WHO ACTION WHAT"),
+            (40, "TIME ACTION"),
+            (22, "TIME …"),
+            (5, "T… …"),
+        ] {
+            let mut table = Table::new(&header, &[2, 5]).leaving_out(&[0, 4, 2, 5]);
+            table.row(row.map(Cell::text));
+            let text = table.render(Display {
+                width: Some(width),
+                ..PIPE
+            });
+            let widths = text.lines().map(UnicodeWidthStr::width);
+            assert!(widths.max() <= Some(width), "{text}");
+            let header: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+            assert_eq!(header.join(" "), shown, "{width}: {text}");
         }
     }
 

@@ -45,6 +45,15 @@ pub(crate) enum UsageError {
     /// `delete` of an open terminal.
     #[error("{0} is open: close it first")]
     StillOpen(String),
+    /// `rename` of a closed terminal.
+    #[error("{0} is closed, and keeps its label")]
+    ClosedKeepsLabel(String),
+    /// `read --stdout` or `--stderr` of a terminal that has one output.
+    #[error("{option} is only for commands on pipes: {terminal} has one output")]
+    OneOutput {
+        terminal: String,
+        option: &'static str,
+    },
     /// `screen --join` with another format than text.
     #[error("--join is for text")]
     JoinWithoutText,

@@ -6,17 +6,32 @@ use std::process::Command;
 
 use termd_test_support::{Home, Pty, TestDaemon, is_installed};
 
-use crate::termctl::{command, ok, termctl};
+use crate::termctl::{command, ok, ready_terminal, termctl};
 
 const TAB: &str = "\t";
 
 /// Lines with a TAB at their end, and what is shown then.
-const COMPLETED: [(&str, &str); 5] = [
+const COMPLETED: [(&str, &str); 7] = [
     ("termctl attach we", "web-server"),
     ("termctl kill -s QU", "QUIT"),
     ("termctl setup --client claude-c", "claude-code"),
     ("termctl audit --action terminal.cr", "terminal.create"),
     ("termctl run -- printen", "printenv"),
+    ("termctl delete gone-", "gone-away"),
+    ("termctl send x -k page-u", "page-up"),
+];
+
+/// The same in bash, which gets its replies quoted.
+const COMPLETED_IN_BASH: [(&str, &str); 9] = [
+    ("termctl attach sp", "sp\\ ace "),
+    ("termctl attach sp\\ a", "sp\\ ace "),
+    ("termctl attach \"sp", "\"sp ace\" "),
+    ("termctl attach quo", "quo\\\"te\\$x "),
+    ("termctl attach \"quo", "\"quo\\\"te\\$x\" "),
+    ("termctl attach 'quo", "'quo\"te$x' "),
+    ("termctl audit --action=terminal.cr", "terminal.create "),
+    ("termctl setup --client zed,claude-c", "zed,claude-code"),
+    ("termctl create --cwd /pro", "/proc/"),
 ];
 
 /// A shell that finds termctl on its `PATH`, if it is there.
@@ -33,8 +48,8 @@ fn shell(daemon: &TestDaemon, program: &str, args: &[&str], test: &str) -> Optio
 }
 
 /// A shell a line: while it completes, what is typed is not its own to read.
-fn completes_at_a_tty(shell: &Command, start: &str) {
-    for (line, shown) in COMPLETED {
+fn completes_at_a_tty(shell: &Command, start: &str, lines: &[(&str, &str)]) {
+    for (line, shown) in lines {
         let mut pty = Pty::open(120, 40);
         let mut child = pty.spawn(shell);
         pty.write(format!("{start}; echo load''ed\n"));
@@ -50,6 +65,13 @@ fn with_terminal() -> TestDaemon {
     let daemon = TestDaemon::start();
     let args = ["create", "--label", "web-server", "--", "sleep", "1000"];
     ok(&daemon, &args);
+    for label in ["sp ace", "quo\"te$x", "gone-away"] {
+        ok(
+            &daemon,
+            &["create", "--label", label, "--", "sleep", "1000"],
+        );
+    }
+    ok(&daemon, &["close", "gone-away"]);
     fs::create_dir_all(daemon.path("home")).unwrap();
     daemon
 }
@@ -59,7 +81,8 @@ fn bash_completes() {
     let daemon = with_terminal();
     let args = ["--noprofile", "--norc", "-i"];
     if let Some(shell) = shell(&daemon, "bash", &args, "bash_completes") {
-        completes_at_a_tty(&shell, "source <(termctl completions bash)");
+        let lines = [&COMPLETED[..], &COMPLETED_IN_BASH].concat();
+        completes_at_a_tty(&shell, "source <(termctl completions bash)", &lines);
     }
 }
 
@@ -72,7 +95,7 @@ fn zsh_completes() {
     fs::write(functions.join("_termctl"), script).unwrap();
     if let Some(shell) = shell(&daemon, "zsh", &["-f", "-i"], "zsh_completes") {
         let start = "fpath+=~/.zfunc; autoload -Uz compinit; compinit -u";
-        completes_at_a_tty(&shell, start);
+        completes_at_a_tty(&shell, start, &COMPLETED);
     }
 }
 
@@ -93,6 +116,23 @@ fn fish_completes() {
         let found = String::from_utf8(output.stdout).unwrap();
         assert!(found.contains(shown), "{line}: {found}");
     }
+}
+
+#[test]
+fn each_key_that_is_offered_is_one() {
+    let daemon = TestDaemon::start();
+    let id = ready_terminal(&daemon, "stty raw -echo; echo ready; sleep 1000");
+    let mut tab = command(&daemon, &["--", "termctl", "send", "x", "-k", ""]);
+    tab.env("TERMCTL_COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", "4");
+    let offered = String::from_utf8(tab.output().unwrap().stdout).unwrap();
+    let keys = offered.lines().flat_map(|key| ["-k", key]);
+    let send: Vec<&str> = ["send", &id, "--confirmed"]
+        .into_iter()
+        .chain(keys)
+        .collect();
+    assert!(send.len() > 50, "{offered}");
+    ok(&daemon, &send);
 }
 
 #[test]

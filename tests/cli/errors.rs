@@ -6,9 +6,9 @@ use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 
 use serde_json::Value;
-use termd_test_support::{Home, TestDaemon};
+use termd_test_support::{Home, TestDaemon, skip};
 
-use crate::termctl::{TermctlOutput, command, ready_terminal, termctl};
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, termctl};
 
 #[test]
 fn wrong_usage_is_2() {
@@ -93,6 +93,8 @@ fn no_such_terminal_is_3() {
 fn what_was_given_is_named_as_it_was_typed() {
     let daemon = TestDaemon::start();
     let id = ready_terminal(&daemon, "echo ready; read x");
+    ok(&daemon, &["create", "--label", "gone", "--", "true"]);
+    ok(&daemon, &["close", "gone"]);
     let missing = daemon.path("nowhere").join("x.png");
     let missing = missing.to_str().unwrap();
     for (args, words) in [
@@ -107,15 +109,35 @@ fn what_was_given_is_named_as_it_was_typed() {
             &["create", "--scrollback", "100001"],
             &["'100001'", "--scrollback"],
         ),
-        (&["create", "--cols", "0", "--", "true"], &["--cols"]),
-        (&["screenshot", &id, "-o", missing], &[missing]),
+        (&["create", "--cols", "0", "--", "true"], &["--cols", "'0'"]),
+        (&["create", "--cols", "5000"], &["--cols", "'5000'"]),
+        (&["resize", &id, "0x0"], &["'0x0'", "2x1"]),
+        (&["rename", "gone", "x"], &["gone is closed"]),
+        (&["read", &id, "--stdout"], &[&id, "--stdout"]),
+        (&["read", &id, "--tail", "x"], &["'x'", "--tail", "number"]),
+        (&["history", "-n", "x"], &["'x'", "--limit", "number"]),
+        (&["audit", "--action", "foo"], &["'foo'", "terminal.create"]),
+        (&["audit", "--since", "-x"], &["'-x'", "--since", "1h30m"]),
     ] {
         let output = termctl(&daemon, args);
-        assert!(matches!(output.code, Some(1 | 2)), "{args:?}: {output:?}");
+        assert_eq!(output.code, Some(2), "{args:?}: {output:?}");
         for word in words {
             assert!(output.err.contains(word), "{args:?}: {output:?}");
         }
-        assert!(!output.err.contains("`signal`"), "{output:?}");
+        let speaks_of_params = ["`signal`", "`id`", "`stream`", "digit"]
+            .iter()
+            .any(|param| output.err.contains(param));
+        assert!(!speaks_of_params, "{output:?}");
+    }
+    let wait = termctl(&daemon, &["wait", &id, "--for", "["]);
+    assert!(wait.err.contains("expression: unclosed"), "{wait:?}");
+    for (args, word) in [
+        (&["screenshot", &id, "-o", missing][..], missing),
+        (&["man", "/dev/null/x"], "/dev/null/x"),
+    ] {
+        let output = termctl(&daemon, args);
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(output.err.contains(word), "{output:?}");
     }
     let secret = daemon.path("secret");
     fs::write(&secret, "x\n").unwrap();
@@ -152,6 +174,25 @@ fn a_command_that_cannot_start_says_why() {
             "{output:?}"
         );
     }
+}
+
+#[test]
+fn a_directory_that_cannot_be_entered_is_named() {
+    let daemon = TestDaemon::start();
+    let closed = daemon.path("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    let cwd = closed.to_str().unwrap();
+    let output = termctl(&daemon, &["create", "--cwd", cwd, "--", "true"]);
+    if output.code == Some(0) {
+        skip(
+            "a_directory_that_cannot_be_entered_is_named",
+            "root enters any directory",
+        );
+        return;
+    }
+    assert!(output.err.contains(cwd), "{output:?}");
+    output.assert_one_line();
 }
 
 #[test]

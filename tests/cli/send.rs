@@ -55,7 +55,7 @@ fn keys_are_sent_by_name() {
     );
 
     let output = termctl(&daemon, &["send", &id, "--key", "nokey"]);
-    assert_eq!(output.code, Some(1), "{output:?}");
+    assert_eq!(output.code, Some(2), "{output:?}");
     output.assert_one_line();
     assert!(output.err.contains("page-up, page-down"), "{output:?}");
 }
@@ -168,6 +168,10 @@ fn what_looks_like_a_key_is_refused_without_a_tty() {
         (&["C-c"][..], "-k C-c"),
         (&["make", "Enter"], "-k enter"),
         (&["-k", "up", "M-x"], "-k M-x"),
+        (&["up"], "-k up"),
+        (&["Ctrl+C", "-e"], "-k Ctrl+C"),
+        (&["ls", "KPEnter"], "-k kp-enter"),
+        (&["<C-c>"], "-k C-c"),
     ] {
         let output = termctl(&daemon, &[&["send", &id], words].concat());
         assert_eq!(output.code, Some(2), "{output:?}");
@@ -177,12 +181,10 @@ fn what_looks_like_a_key_is_refused_without_a_tty() {
             "{output:?}"
         );
     }
-    ok(
-        &daemon,
-        &["send", &id, "press Enter now,", "-l", "C-c", "-e"],
-    );
+    ok(&daemon, &["send", &id, "press Enter now,", "up", "end"]);
+    ok(&daemon, &["send", &id, "-l", " C-c", "-e"]);
     wait_until("it was typed", || {
-        ok(&daemon, &["read", &id]).contains("got press Enter now, C-c")
+        ok(&daemon, &["read", &id]).contains("got press Enter now, up end C-c")
     });
 }
 

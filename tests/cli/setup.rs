@@ -150,6 +150,21 @@ fn printing_writes_nothing() {
 }
 
 #[test]
+fn where_no_client_is_there_is_nothing_to_remove() {
+    let home = Home::create();
+    let output = termctl(&home, &["setup", "--remove"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.err.contains("nothing to remove"), "{output:?}");
+    let output = termctl(&home, &["setup", "--remove", "--json"]);
+    assert_eq!(output.json(), json!({ "clients": [] }));
+    fs::create_dir_all(home.path("config/goose")).unwrap();
+    let output = termctl(&home, &["setup", "--remove"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let is_of_removal = output.err.contains("take termd out of") && !output.err.contains("add");
+    assert!(is_of_removal, "{output:?}");
+}
+
+#[test]
 fn a_file_that_cannot_be_parsed_is_left_alone_and_the_others_are_done() {
     let home = Home::create();
     fs::create_dir_all(home.user_home().join(".gemini")).unwrap();
@@ -189,8 +204,9 @@ fn a_link_stays_a_link() {
     fs::create_dir(home.user_home().join(".cursor")).unwrap();
     let link = home.user_home().join(".cursor/mcp.json");
     symlink(&real, &link).unwrap();
-    let output = termctl(&home, &["setup", "--client", "cursor"]);
+    let output = termctl(&home, &["setup", "--client", "cursor,windsurf"]);
     assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.out.contains("windsurf: set up"), "{output:?}");
     assert_eq!(fs::read_link(&link).unwrap(), real);
     assert!(read_json(&real)["mcpServers"]["termd"].is_object());
     assert_eq!(

@@ -472,7 +472,7 @@ fn resize_sets_the_size() {
     ok(&daemon, &["send", "--enter", &id]);
     termctl(&daemon, &["wait", &id]);
     assert!(ok(&daemon, &["read", &id]).ends_with("45 123"));
-    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(1));
+    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(2));
 }
 
 #[test]

@@ -11,6 +11,11 @@ pub fn approval_of(error: &ErrorObjectOwned) -> Option<ApprovalId> {
     member(error, "approval")
 }
 
+/// Until when a question of the gate, or the answer to it, holds.
+pub fn expires_at_ms(error: &ErrorObjectOwned) -> Option<i64> {
+    member(error, "expires_at_ms")
+}
+
 /// Whether only a person can agree to what was refused.
 pub fn needs_person(error: &ErrorObjectOwned) -> bool {
     member(error, "needs_person").unwrap_or(false)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::arg_types::action;
 use crate::moment::Moment;
 
 /// `termctl audit`.
@@ -31,7 +32,7 @@ pub(crate) struct FilterArgs {
     #[arg(long)]
     pub(crate) terminal: Option<String>,
     /// Only this action, or all that begin with it and a dot
-    #[arg(long)]
+    #[arg(long, value_parser = action)]
     pub(crate) action: Option<String>,
     /// Only what this client or ACP session did
     #[arg(long)]
@@ -49,10 +50,10 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "WORD")]
     pub(crate) outcome: Option<String>,
     /// At this time or later, such as yesterday, 14:03 or 1h (an hour ago)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<Moment>,
     /// Before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<Moment>,
 }
 
@@ -101,7 +102,7 @@ pub(crate) struct AuditVerifyArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
     pub(crate) anchors: Option<PathBuf>,
     /// Only heads that were told at this time or later
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<Moment>,
 }
 

@@ -25,8 +25,8 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// Lines that use each verb.
-const EXAMPLES: [(&str, &[&str]); 31] = [
+/// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
+const EXAMPLES: [(&str, &[&str]); 38] = [
     (
         "run",
         &[
@@ -103,6 +103,9 @@ const EXAMPLES: [(&str, &[&str]); 31] = [
         "daemon",
         &["termctl daemon reload", "termctl daemon stop --yes"],
     ),
+    ("daemon reload", &["termctl daemon reload"]),
+    ("daemon stop", &["termctl daemon stop --yes"]),
+    ("daemon restart", &["termctl daemon restart"]),
     (
         "history",
         &[
@@ -117,7 +120,29 @@ const EXAMPLES: [(&str, &[&str]); 31] = [
             "termctl audit verify",
         ],
     ),
+    (
+        "audit verify",
+        &["termctl audit verify", "termctl audit verify --journal"],
+    ),
+    (
+        "audit export",
+        &[
+            "termctl audit export --since 2026-11-01 > audit.jsonl",
+            "termctl audit export --csv --outcome refused",
+        ],
+    ),
     ("policy", &["termctl policy check --line 'rm -rf build'"]),
+    (
+        "policy check",
+        &[
+            "termctl policy check --line 'rm -rf build'",
+            "termctl policy check --front mcp -- git push",
+        ],
+    ),
+    (
+        "policy test",
+        &["termctl policy test rules.toml --config config.toml"],
+    ),
     (
         "approvals",
         &["termctl approvals", "termctl approvals --watch"],
@@ -150,7 +175,12 @@ impl Cli {
         );
         for (verb, lines) in EXAMPLES {
             let examples = format!("Examples:\n  {}", lines.join("\n  "));
-            definition = definition.mut_subcommand(verb, |verb| verb.after_help(examples));
+            definition = match verb.split_once(' ') {
+                None => definition.mut_subcommand(verb, |verb| verb.after_help(examples)),
+                Some((verb, below)) => definition.mut_subcommand(verb, |verb| {
+                    verb.mut_subcommand(below, |below| below.after_help(examples))
+                }),
+            };
         }
         definition.help_template(template)
     }
@@ -200,7 +230,14 @@ mod tests {
         assert_eq!(grouped, visible());
         let mut shown = EXAMPLES.map(|(verb, _)| verb);
         shown.sort_unstable();
-        assert_eq!(shown.as_slice(), visible());
+        let mut all = visible();
+        let definition = Cli::command();
+        all.extend(definition.get_subcommands().flat_map(|verb| {
+            let below = verb.get_subcommands();
+            below.map(|below| format!("{} {}", verb.get_name(), below.get_name()))
+        }));
+        all.sort_unstable();
+        assert_eq!(shown.as_slice(), all);
     }
 
     #[test]
@@ -208,8 +245,14 @@ mod tests {
         for (verb, lines) in EXAMPLES {
             assert!(!lines.is_empty(), "{verb}");
             for line in lines {
-                let words = shlex::split(line).expect(line);
-                assert_eq!(words.get(1).map(String::as_str), Some(verb));
+                let mut words = shlex::split(line).expect(line);
+                words.truncate(
+                    words
+                        .iter()
+                        .position(|word| word == ">")
+                        .unwrap_or(words.len()),
+                );
+                assert!(words[1..].join(" ").starts_with(verb), "{line}");
                 let read = Cli::read(words.into_iter().map(Into::into).collect());
                 assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
             }
@@ -252,6 +295,10 @@ mod tests {
             ("logs -f x", "read -f x"),
             ("a x", "attach x"),
             ("inspect x", "show x"),
+            ("create -l a -e A=b", "create --label a --env A=b"),
+            ("run --name a ls", "run --label a ls"),
+            ("read x -n 5", "read x --tail 5"),
+            ("read x --lines 5", "read x --tail 5"),
         ] {
             let read = |line: &str| {
                 let words = std::iter::once("termctl").chain(line.split(' '));

@@ -83,7 +83,7 @@ pub(crate) struct Common {
     /// Show times in UTC [default: the local time]
     #[arg(long, global = true, help_heading = OF_EVERY_VERB)]
     pub(crate) utc: bool,
-    /// Colours in tables; auto: on a terminal, unless `NO_COLOR` is set
+    /// Colours in tables and of `read`; auto: on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto",
           hide_possible_values = true, help_heading = OF_EVERY_VERB)]
     pub(crate) color: ColorArg,
@@ -94,7 +94,7 @@ const OF_EVERY_VERB: &str = "Options of every verb";
 /// The most lines of scrollback that a terminal may keep.
 const MAX_SCROLLBACK: i64 = 100_000;
 
-/// Whether tables have colours.
+/// Whether tables and what `read` prints have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorArg {
     /// On a terminal, unless `NO_COLOR` is set
@@ -412,10 +412,10 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) failed: bool,
     /// Only what was started at this time or later, such as yesterday, 14:03 or 1h (an hour ago)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<Moment>,
     /// Only what was started before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<Moment>,
     /// At most this many commands
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use termd_proto::duration;
+use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
-use crate::arg_types::{ControlKey, Variable, idle_timeout};
+use crate::arg_types::{ControlKey, Variable, idle_timeout, variable_or_callers};
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
     /// A name for the terminal, unique among those that are open
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "name", short_alias = 'l', value_name = "NAME")]
     pub(crate) label: Option<String>,
     /// Close the open terminal that has this label first
     #[arg(long, requires = "label")]
@@ -20,14 +21,14 @@ pub(crate) struct StartArgs {
     /// Where to start it [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Set a variable for it; may be given again
-    #[arg(long = "env", value_name = "NAME=VALUE")]
+    /// Set a variable for it, by NAME alone the one that is set here; may be given again
+    #[arg(long = "env", short_alias = 'e', value_name = "NAME[=VALUE]", value_parser = variable_or_callers)]
     pub(crate) env: Vec<Variable>,
     /// Columns [default: this terminal's, else 80]
-    #[arg(long)]
+    #[arg(long, value_parser = value_parser!(u16).range(i64::from(MIN_COLS)..=i64::from(MAX_DIMENSION)))]
     pub(crate) cols: Option<u16>,
     /// Rows [default: this terminal's, else 24]
-    #[arg(long)]
+    #[arg(long, value_parser = value_parser!(u16).range(1..=i64::from(MAX_DIMENSION)))]
     pub(crate) rows: Option<u16>,
     /// Run it also where the gate would ask first
     #[arg(long)]
@@ -135,7 +136,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "OFFSET", conflicts_with = "tail")]
     pub(crate) since: Option<u64>,
     /// Start this many lines before the end
-    #[arg(long, value_name = "LINES")]
+    #[arg(long, alias = "lines", short_alias = 'n', value_name = "LINES")]
     pub(crate) tail: Option<u64>,
     /// Print the output of this command, as history numbers them; -1 is the newest
     #[arg(

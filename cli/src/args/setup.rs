@@ -8,14 +8,14 @@ use crate::setup::ClientName;
 
 fn clients() -> String {
     let names = crate::setup::names();
-    format!("Which client; may be given again [default: all that are found]: {names}")
+    format!("Which client; more with a comma [default: all that are found]: {names}")
 }
 
 /// `termctl setup`.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// Which client; may be given again [default: all that are found]
-    #[arg(long = "client", value_name = "NAME", long_help = clients())]
+    /// Which client; more with a comma [default: all that are found]
+    #[arg(long = "client", value_delimiter = ',', value_name = "NAME", long_help = clients())]
     pub(crate) clients: Vec<ClientName>,
     /// Set up the project in the current directory, not the user
     #[arg(long)]

@@ -1,15 +1,34 @@
-//! What is suggested for an unknown verb: one that ends something for `rm` alone.
+//! What is suggested for an unknown verb or option: what does the same here, or is spelled almost so.
+//! Nothing leads from an unknown verb to one that ends something.
 
+use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 use super::reading::verb_at;
 
-/// Verbs that end something. A wrong guess costs a terminal.
-const ENDING: [&str; 4] = ["kill", "close", "prune", "delete"];
+/// Words for ending, here and in other tools. A wrong guess costs a terminal, so nothing is suggested
+/// for them, nor for what is spelled almost so.
+const ENDING: [&str; 14] = [
+    "kill",
+    "close",
+    "prune",
+    "delete",
+    "stop",
+    "end",
+    "rm",
+    "remove",
+    "destroy",
+    "terminate",
+    "exit",
+    "quit",
+    "restart",
+    "clear",
+];
 
 /// Verbs of other tools, and what does the same here.
 const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
@@ -17,8 +36,6 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["tail"], &["read --tail", "read --follow"]),
     (&["follow"], &["read --follow"]),
     (&["top"], &["list"]),
-    // The one word for ending that is never anything else.
-    (&["rm"], &["close"]),
     (&["at", "join", "resume"], &["attach"]),
     (&["new-session"], &["new"]),
     (&["start", "spawn"], &["create"]),
@@ -26,61 +43,143 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["info"], &["show"]),
     (&["search", "grep"], &["history --search"]),
     (&["capture-pane"], &["screen"]),
+    (&["wait-for"], &["wait --for"]),
     (&["reload"], &["daemon reload"]),
 ];
 
-/// Verbs of other tools that end, remove or rename something. Nothing is suggested for them.
-const WITHOUT_SUGGESTION: [&str; 8] = [
-    "stop",
-    "end",
-    "remove",
-    "destroy",
-    "terminate",
-    "exit",
-    "quit",
-    "restart",
+/// Options of other tools: the verbs that lack them, and what does the same here.
+const OTHERS_OPTIONS: [(&[&str], &[&str], &str); 5] = [
+    (&["run"], &["-d", "--detach"], "create"),
+    (
+        &["run", "create", "new"],
+        &["-w", "--workdir", "-C", "--chdir"],
+        "--cwd",
+    ),
+    (&["close"], &["-a", "--all"], "--exited"),
+    (&["read"], &["--limit"], "--tail"),
+    (&["history", "audit"], &["--lines", "--tail"], "--limit"),
 ];
 
-/// Replaces what clap suggests for an unknown verb. Other errors stay as they are.
-pub(super) fn with_safe_suggestions(mut error: clap::Error, words: &[OsString]) -> clap::Error {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return error;
-    }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand).cloned()
-    else {
-        return error;
-    };
-    let similar = match error.remove(ContextKind::SuggestedSubcommand) {
-        Some(ContextValue::Strings(similar)) => similar,
-        _ => Vec::new(),
-    };
-    let typed = typed.as_str();
-    // A verb below another one, as in `policy logs`, is none of the table's.
-    let is_first = verb_at(words).is_some_and(|at| words.get(at).is_some_and(|word| word == typed));
-    let mut others = OTHERS_VERBS.iter().filter(|_| is_first);
-    let suggested: Vec<String> = match others.find(|(names, _)| names.contains(&typed)) {
-        Some((_, verbs)) => verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-        None if WITHOUT_SUGGESTION.contains(&typed) => Vec::new(),
-        None => similar
-            .into_iter()
-            .filter(|verb| is_harmless(verb))
-            .collect(),
-    };
-    error.remove(ContextKind::Suggested);
-    if !suggested.is_empty() {
-        let verbs: Vec<String> = suggested.iter().map(|verb| format!("'{verb}'")).collect();
-        let tip = format!("see {}", verbs.join(" and ")).into();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+/// Verbs that type words as they are: one may begin with a hyphen.
+const WITH_TEXT: [&str; 2] = ["send", "exec"];
+
+/// From this length on a word may have two slips and still be known.
+const LONG_WORD: usize = 7;
+/// The shortest beginning that stands for a word.
+const MIN_BEGINNING: usize = 3;
+
+/// Replaces what clap suggests for an unknown verb or option. Other errors stay as they are.
+pub(super) fn with_safe_suggestions(
+    mut error: clap::Error,
+    words: &[OsString],
+    definition: &Command,
+) -> clap::Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => suggest_verbs(&mut error, words),
+        ErrorKind::UnknownArgument => suggest_options(&mut error, words),
+        ErrorKind::ValueValidation => return with_plain_reason(error, definition),
+        _ => {}
     }
     error
 }
 
-fn is_harmless(verb: &str) -> bool {
+/// Says of what is no number that one is expected, where the standard library speaks of digits.
+fn with_plain_reason(error: clap::Error, definition: &Command) -> clap::Error {
+    let source = error.source();
+    let number = source.and_then(|source| source.downcast_ref::<ParseIntError>());
+    if number.is_none_or(|number| *number.kind() != IntErrorKind::InvalidDigit) {
+        return error;
+    }
+    let mut plain = clap::Error::new(ErrorKind::ValueValidation).with_cmd(definition);
+    for (kind, value) in error.context() {
+        plain.insert(kind, value.clone());
+    }
+    let tip = "a whole number is expected".into();
+    plain.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    plain
+}
+
+fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand).cloned()
+    else {
+        return;
+    };
+    let similar = taken(error, ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::Suggested);
+    let typed = typed.as_str();
+    // A verb below another one, as in `policy logs`, is none of the table's.
+    let is_first = verb_at(words).is_some_and(|at| words.get(at).is_some_and(|word| word == typed));
+    let mut others = OTHERS_VERBS.iter().filter(|_| is_first);
+    if let Some((_, verbs)) = others.find(|(names, _)| names.contains(&typed)) {
+        return suggest(error, verbs);
+    }
     let definition = Cli::command();
-    let hidden = definition
-        .find_subcommand(verb)
-        .is_some_and(clap::Command::is_hide_set);
-    !hidden && !ENDING.contains(&verb)
+    let is_visible = |verb: &str| {
+        let named = definition.find_subcommand(verb);
+        named.is_none_or(|found| !found.is_hide_set() && found.get_name() == verb)
+    };
+    let meant = nearest(typed, similar.iter().filter(|verb| is_visible(verb)));
+    let to_ending = ENDING.iter().map(|word| strsim::osa_distance(typed, word));
+    let to_ending = to_ending.min().unwrap_or(usize::MAX);
+    if let Some((_, verb)) =
+        meant.filter(|(slips, verb)| *slips < to_ending && !ENDING.contains(verb))
+    {
+        suggest(error, &[verb]);
+    }
+}
+
+fn suggest_options(error: &mut clap::Error, words: &[OsString]) {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return;
+    };
+    let verb = verb_at(words).and_then(|at| words.get(at)?.to_str());
+    let verb = verb.unwrap_or_default();
+    let similar = taken(error, ContextKind::SuggestedArg);
+    if !WITH_TEXT.contains(&verb) {
+        // "to pass '-x' as a value, use '-- -x'"
+        error.remove(ContextKind::Suggested);
+    }
+    let mut others = OTHERS_OPTIONS.iter();
+    let other =
+        others.find(|(verbs, names, _)| verbs.contains(&verb) && names.contains(&typed.as_str()));
+    if let Some((_, _, here)) = other {
+        suggest(error, &[here]);
+    } else if let Some((_, option)) = nearest(&typed, similar.iter()) {
+        suggest(error, &[option]);
+    }
+}
+
+/// What clap suggests of this kind, taken out.
+fn taken(error: &mut clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.remove(kind) {
+        Some(ContextValue::Strings(similar)) => similar,
+        Some(ContextValue::String(similar)) => vec![similar],
+        _ => Vec::new(),
+    }
+}
+
+fn suggest(error: &mut clap::Error, names: &[&str]) {
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    let tip = format!("see {}", names.join(" and ")).into();
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+}
+
+/// The name that was probably meant, and the slips from it.
+fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a String>) -> Option<(usize, &'a str)> {
+    let near = names.filter_map(|name| Some((slips(typed, name)?, name.as_str())));
+    near.min()
+}
+
+/// The slips from a name: letters that are wrong, missing, too many or swapped. `None` where they are
+/// too many. The beginning of a name has one.
+fn slips(typed: &str, name: &str) -> Option<usize> {
+    let bare = |word: &str| word.trim_start_matches('-').len();
+    if bare(typed) >= MIN_BEGINNING && name.starts_with(typed) {
+        return Some(1);
+    }
+    let slips = strsim::osa_distance(typed, name);
+    let most = if bare(typed) < LONG_WORD { 1 } else { 2 };
+    (slips <= most).then_some(slips)
 }
 
 #[cfg(test)]
@@ -110,6 +209,14 @@ mod tests {
             "acp-agnt",
             "delet",
             "restart",
+            "rm x",
+            "cloes",
+            "clos",
+            "delte",
+            "del",
+            "stpo",
+            "sotp",
+            "rn",
             "--json log",
         ] {
             let said = said(typed);
@@ -126,15 +233,90 @@ mod tests {
             ("log shell", "tip: see 'read'\n"),
             ("tail shell", "tip: see 'read --tail' and 'read --follow'\n"),
             ("top", "tip: see 'list'\n"),
-            ("rm x", "tip: see 'close'\n"),
+            ("wait-for x", "tip: see 'wait --for'\n"),
             ("new-session", "tip: see 'new'\n"),
-            ("lst", "'list'"),
+            ("lst", "tip: see 'list'\n"),
+            ("stat", "tip: see 'status'\n"),
+            ("approv", "tip: see 'approvals'\n"),
+            ("policy chekc", "tip: see 'check'\n"),
         ] {
             let said = said(typed);
             assert!(said.contains(tip), "{typed}: {said}");
         }
-        for typed in ["stop", "restart", "policy logs"] {
-            assert!(!said(typed).contains("tip"), "{}", said(typed));
+    }
+
+    #[test]
+    fn what_is_only_a_little_alike_is_not_suggested() {
+        for typed in [
+            "stop",
+            "restart",
+            "policy logs",
+            "rm",
+            "cloes",
+            "delte",
+            "stpo",
+            "prun",
+            "sotp",
+            "clear",
+            "cancel",
+            "pause",
+            "detach",
+            "write",
+            "daemon stp",
+            "close --force",
+            "send x --nothing",
+            "rm-x",
+            "a-x",
+        ] {
+            let said = said(typed);
+            assert!(!said.contains("see '"), "{typed}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_said_to_be_none() {
+        for line in [
+            "history -n x",
+            "read t --tail x",
+            "create --cols x",
+            "read t --command x",
+        ] {
+            let said = said(line);
+            assert!(said.contains("'x' for '-"), "{said}");
+            assert!(said.contains("a whole number is expected"), "{said}");
+            assert!(!said.contains("digit"), "{said}");
+        }
+    }
+
+    #[test]
+    fn options_of_other_tools_lead_to_those_that_do_the_same() {
+        for (typed, tip) in [
+            ("run -d ls", "tip: see 'create'\n"),
+            ("create --workdir / ls", "tip: see '--cwd'\n"),
+            ("close --all", "tip: see '--exited'\n"),
+            ("audit --tail 5", "tip: see '--limit'\n"),
+            ("create --labl x", "tip: see '--label'\n"),
+            ("send x --nothing", "use '-- --nothing'"),
+        ] {
+            let said = said(typed);
+            assert!(said.contains(tip), "{typed}: {said}");
+        }
+        for typed in ["create --nothing", "read x -q", "history --lists 2"] {
+            let said = said(typed);
+            assert!(!said.contains("tip"), "{typed}: {said}");
+        }
+        for (verbs, names, here) in OTHERS_OPTIONS {
+            for (verb, name) in verbs
+                .iter()
+                .flat_map(|verb| names.iter().map(move |name| (verb, name)))
+            {
+                assert!(
+                    said_unknown(&format!("{verb} {name}"), name),
+                    "{verb} {name}"
+                );
+                let is_there = !said_unknown(&format!("{verb} {here}"), here);
+                assert!(is_there, "{verb} {here}");
+            }
         }
     }
 
@@ -152,7 +334,7 @@ mod tests {
             );
         }
         let names = OTHERS_VERBS.iter().flat_map(|(names, _)| *names);
-        for name in names.chain(&WITHOUT_SUGGESTION) {
+        for name in names {
             assert!(
                 definition.find_subcommand(name).is_none(),
                 "{name} is a verb"

@@ -67,6 +67,8 @@ async fn list(
 
 /// Directory and command.
 const LONG: [usize; 2] = [5, 6];
+/// Directory, duration, time, exit, number.
+const DISPENSABLE: [usize; 5] = [5, 3, 2, 4, 1];
 
 fn render(commands: &[CommandInfo], display: Display) -> String {
     let mut table = Table::new(
@@ -80,7 +82,8 @@ fn render(commands: &[CommandInfo], display: Display) -> String {
             "COMMAND",
         ],
         &LONG,
-    );
+    )
+    .leaving_out(&DISPENSABLE);
     for command in commands {
         let took = command
             .ended_at_ms

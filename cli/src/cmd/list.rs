@@ -64,12 +64,15 @@ pub(super) async fn list(link: &Link, scope: ListScope) -> Result<Vec<TerminalIn
 
 /// Label and command.
 const LONG: [usize; 2] = [1, 6];
+/// Size, age, exit, label.
+const DISPENSABLE: [usize; 4] = [5, 4, 3, 1];
 
 fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
     let mut table = Table::new(
         &["ID", "LABEL", "STATE", "EXIT", "AGE", "SIZE", "COMMAND"],
         &LONG,
-    );
+    )
+    .leaving_out(&DISPENSABLE);
     for terminal in terminals {
         let tone = tone_of(terminal);
         let exit = match &terminal.exit_status {

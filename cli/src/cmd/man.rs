@@ -11,14 +11,18 @@ use crate::output;
 const DAEMON_PAGE: &str = include_str!("../../../docs/termd.1");
 
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, CliError> {
-    let cannot = |error| CliError::Io("cannot write man pages", error);
     if let Some(directory) = &args.directory {
+        let cannot = |source| CliError::Unwritable {
+            path: directory.clone(),
+            source,
+        };
         fs::create_dir_all(directory).map_err(cannot)?;
         clap_mangen::generate_to(Cli::definition(), directory).map_err(cannot)?;
         fs::write(directory.join("termd.1"), DAEMON_PAGE).map_err(cannot)?;
     } else {
         let mut page = Vec::new();
         let man = clap_mangen::Man::new(Cli::definition());
+        let cannot = |error| CliError::Io("cannot write the man page", error);
         man.render(&mut page).map_err(cannot)?;
         output::print(&page)?;
     }

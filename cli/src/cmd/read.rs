@@ -1,10 +1,9 @@
 //! `termctl read`: a terminal's output, from any offset.
 
-use std::io::{self, IsTerminal as _};
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use termd_client::refusal::wrong_param;
 use termd_client::{Form, OutputReader, Page};
 use termd_proto::terminal::{Gap, MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
@@ -14,6 +13,7 @@ use crate::args::ReadArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output::{self, Pump};
+use crate::usage_error::UsageError;
 
 /// Bytes a page while following: as much as a pipe's reader takes at once.
 const FOLLOW_BYTES: u64 = 256 * 1024;
@@ -29,7 +29,7 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (None, Some(lines)) => ReadFrom::TailLines(lines),
         (None, None) => ReadFrom::Offset(Offset::ZERO),
     };
-    let shown = shown(&args, context.json);
+    let shown = shown(&args, context);
     let mut reader = OutputReader::new(&link, terminal, from).in_form(shown.form());
     if let Some(number) = args.command {
         reader = reader.of_command(number);
@@ -46,8 +46,27 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (true, true) => follow_json(&mut reader, &mut pages, shown).await,
         (true, false) => whole_json(&mut reader, &mut pages, shown).await,
         (false, _) => copy(&mut reader, &mut pages, shown).await,
-    }?;
+    }
+    .map_err(|error| of_one_output(error, &args))?;
     Ok(ExitCode::OK)
+}
+
+/// The same, where there are no two outputs to choose from.
+fn of_one_output(error: CliError, args: &ReadArgs) -> CliError {
+    let wrong = error
+        .refusal()
+        .and_then(|refusal| wrong_param(refusal, "stream"));
+    match (wrong, stream(args)) {
+        (Some(_), Some(stream)) => UsageError::OneOutput {
+            terminal: args.terminal.clone(),
+            option: match stream {
+                OutputStream::Stdout => "--stdout",
+                OutputStream::Stderr => "--stderr",
+            },
+        }
+        .into(),
+        _ => error,
+    }
 }
 
 fn stream(args: &ReadArgs) -> Option<OutputStream> {
@@ -64,7 +83,7 @@ enum Shown {
     Exact,
     /// Plain text by the daemon, with escape sequences and redraws applied.
     Plain,
-    /// For a person's tty: plain text with its colours, and nothing else that acts on the tty.
+    /// Plain text with its colours, and nothing else that acts on a tty.
     Styled,
 }
 
@@ -78,10 +97,10 @@ impl Shown {
     }
 }
 
-fn shown(args: &ReadArgs, as_json: bool) -> Shown {
+fn shown(args: &ReadArgs, context: Context) -> Shown {
     if args.raw {
         Shown::Exact
-    } else if as_json || args.plain || !io::stdout().is_terminal() {
+    } else if context.json || args.plain || !context.display.has_color {
         Shown::Plain
     } else {
         Shown::Styled

@@ -1,5 +1,6 @@
 //! `termctl rename`: gives a terminal another label.
 
+use termd_client::refusal::wrong_param;
 use termd_proto::terminal::RenameTerminal;
 use termd_proto::{Label, TerminalRef};
 
@@ -17,10 +18,20 @@ pub(super) async fn run(context: Context, args: RenameArgs) -> Result<ExitCode, 
     };
     let link = context.open().await?;
     let request = RenameTerminal {
-        id: TerminalRef(args.terminal),
+        id: TerminalRef(args.terminal.clone()),
         label,
     };
-    let info = link.once(&request).await?;
+    let renamed = link.once(&request).await;
+    let info = renamed.map_err(|error| {
+        // Of a terminal that is there only one that is closed is refused.
+        let wrong = error
+            .refusal()
+            .and_then(|refusal| wrong_param(refusal, "id"));
+        match wrong {
+            Some(_) => UsageError::ClosedKeepsLabel(args.terminal).into(),
+            None => CliError::from(error),
+        }
+    })?;
     if context.json {
         output::print_json(&info)?;
     }

@@ -15,7 +15,7 @@ use crate::exit_code::ExitCode;
 use crate::input::{read_stdin, send_bytes, sent_before, type_input};
 use crate::output;
 use crate::secret::read_secret;
-use crate::tmux_key::tmux_key;
+use crate::tmux_key::{lone_key, tmux_key};
 use crate::usage_error::UsageError;
 
 /// End of file by the default settings of a tty.
@@ -83,10 +83,14 @@ fn steps(args: SendArgs) -> Result<Vec<Step>, CliError> {
     Ok(steps)
 }
 
-/// Asks the person about words that tmux would press; without a tty they are refused.
+/// Asks the person about words that look like keys; without a tty they are refused.
 fn without_doubt(parts: Vec<InputPart>) -> Result<Vec<InputPart>, CliError> {
+    let key_of = match parts.as_slice() {
+        [_] => lone_key,
+        _ => tmux_key,
+    };
     let decided = parts.into_iter().map(|part| match part {
-        InputPart::Word(word) => match tmux_key(&word) {
+        InputPart::Word(word) => match key_of(&word) {
             Some(key) => word_or_key(word, key),
             None => Ok(InputPart::Word(word)),
         },

@@ -29,15 +29,28 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
         Scope::User
     };
     let server = server(args)?;
-    let chosen = chosen(args, &places, scope)?;
-    if args.print {
-        return print(context, &chosen, &server);
-    }
     let action = if args.remove {
         Action::Remove
     } else {
         Action::Add
     };
+    let chosen = chosen(args, &places, scope)?;
+    if chosen.is_empty() {
+        match action {
+            Action::Add => {
+                return Err(UsageError::NoMcpClient {
+                    known: setup::names(),
+                }
+                .into());
+            }
+            Action::Remove => {
+                output::note("no MCP client was found, so there is nothing to remove");
+            }
+        }
+    }
+    if args.print {
+        return print(context, &chosen, &server);
+    }
     let mut code = ExitCode::OK;
     let mut rows = Vec::new();
     for (client, path) in chosen {
@@ -75,7 +88,8 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
     Ok(code)
 }
 
-/// The clients to set up, each with its file. No file occurs twice.
+/// The clients to set up, each with its file: those that are named, else those that are found. No file
+/// occurs twice.
 fn chosen(
     args: &SetupArgs,
     places: &Places,
@@ -86,12 +100,6 @@ fn chosen(
     let mut pairs = Vec::new();
     if args.clients.is_empty() {
         pairs.extend(found().filter_map(|client| Some((client, client.file(places, scope)?))));
-        if pairs.is_empty() {
-            return Err(UsageError::NoMcpClient {
-                known: setup::names(),
-            }
-            .into());
-        }
     } else {
         for client in named() {
             let file = client.file(places, scope);

@@ -82,7 +82,7 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         ("last activity", display.time(info.last_activity_ms)),
         (
             "idle timeout",
-            or_dash(info.idle_timeout_ms.map(seconds).as_deref()),
+            or_dash(info.idle_timeout_ms.map(duration).as_deref()),
         ),
         (
             "exited",
@@ -117,7 +117,7 @@ fn confinement_facts(confinement: &Confinement) -> [(&'static str, String); 8] {
         ("profile", or_dash(confinement.profiles.join(" and "))),
         (
             "timeout",
-            or_dash(confinement.timeout_ms.map(seconds).unwrap_or_default()),
+            or_dash(confinement.timeout_ms.map(duration).unwrap_or_default()),
         ),
         (
             "quota",
@@ -182,10 +182,40 @@ fn close_cause(cause: CloseCause) -> &'static str {
     }
 }
 
-/// Milliseconds as seconds, exact.
-fn seconds(ms: u64) -> String {
-    match ms % 1_000 {
-        0 => format!("{} s", ms / 1_000),
-        rest => format!("{}.{rest:03} s", ms / 1_000),
+/// A duration as options read it, exact: `1h30m`, `1s500ms`.
+fn duration(ms: u64) -> String {
+    let parts = [
+        (ms / 86_400_000, "d"),
+        (ms / 3_600_000 % 24, "h"),
+        (ms / 60_000 % 60, "m"),
+        (ms / 1_000 % 60, "s"),
+        (ms % 1_000, "ms"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let words = parts.flat_map(|(count, unit)| [count.to_string(), unit.to_owned()]);
+    let text: String = words.collect();
+    if text.is_empty() {
+        "0s".to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_shown_as_it_is_read() {
+        for (ms, want) in [
+            (0, "0s"),
+            (1_500, "1s500ms"),
+            (5_400_000, "1h30m"),
+            (86_400_000, "1d"),
+        ] {
+            assert_eq!(duration(ms), want);
+            let read = termd_proto::duration::parse(want).unwrap();
+            assert_eq!(read.as_millis(), u128::from(ms));
+        }
     }
 }

@@ -10,7 +10,7 @@ use termd_client::escape::{command_line, shell_line};
 use termd_client::{ClientError, Link, StartPolicy};
 use termd_proto::approval::{ApprovalState, ListApprovals};
 use termd_proto::audit::ACTIONS;
-use termd_proto::terminal::{ListScope, ListTerminals};
+use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
 
 use crate::setup::CLIENTS;
 use crate::signals::SIGNAL_NAMES;
@@ -48,27 +48,47 @@ fn asked<T>(ask: impl AsyncFnOnce(&Link) -> Result<Vec<T>, ClientError>) -> Vec<
     }
 }
 
-/// Open terminals: each by its label, or its id where it has none, with what was started there.
-pub(super) fn terminals() -> Vec<CompletionCandidate> {
-    let open = asked(async |link| {
+/// Open terminals, which most verbs are about.
+pub(super) fn open_terminals() -> Vec<CompletionCandidate> {
+    terminals(&listed(ListScope::Open))
+}
+
+/// Closed terminals, of which alone something can be deleted.
+pub(super) fn closed_terminals() -> Vec<CompletionCandidate> {
+    let mut all = listed(ListScope::All);
+    all.retain(|terminal| terminal.state == TerminalState::Closed);
+    terminals(&all)
+}
+
+fn listed(scope: ListScope) -> Vec<TerminalInfo> {
+    asked(async |link| {
         let list = ListTerminals {
-            scope: Some(ListScope::Open),
+            scope: Some(scope),
             cursor: None,
             limit: Some(MAX_TERMINALS),
         };
         Ok(link.repeat(&list).await?.terminals)
-    });
-    let mut found = Vec::new();
-    for terminal in &open {
+    })
+}
+
+/// Each terminal by its label, or its id where it has none of its own, with what was started there.
+fn terminals(found: &[TerminalInfo]) -> Vec<CompletionCandidate> {
+    let mut candidates = Vec::new();
+    for terminal in found {
         let help = command_line(&terminal.argv);
-        if let Some(label) = &terminal.label {
-            found.push(candidate(label.as_str(), &help));
+        let others = found.iter().filter(|other| other.id != terminal.id);
+        let label = terminal.label.as_ref().filter(|label| {
+            let mut labels = others.filter_map(|other| other.label.as_ref());
+            labels.all(|other| other != *label)
+        });
+        if let Some(label) = label {
+            candidates.push(candidate(label.as_str(), &help));
         }
         // The id of one that has a label is offered once it is begun.
         let id = candidate(terminal.id.as_str(), &help);
-        found.push(id.hide(terminal.label.is_some()));
+        candidates.push(id.hide(label.is_some()));
     }
-    found
+    candidates
 }
 
 /// Questions of the gate that wait for a person.
@@ -85,6 +105,50 @@ pub(super) fn questions() -> Vec<CompletionCandidate> {
         .iter()
         .map(|question| candidate(question.id.as_str(), &shell_line(&question.command)));
     found.collect()
+}
+
+/// Keys for `send -k`, those with a modifier that are pressed most among them.
+const KEYS: [&str; 36] = [
+    "enter",
+    "escape",
+    "tab",
+    "shift-tab",
+    "backspace",
+    "space",
+    "up",
+    "down",
+    "left",
+    "right",
+    "home",
+    "end",
+    "page-up",
+    "page-down",
+    "insert",
+    "delete",
+    "f1",
+    "f2",
+    "f3",
+    "f4",
+    "f5",
+    "f6",
+    "f7",
+    "f8",
+    "f9",
+    "f10",
+    "f11",
+    "f12",
+    "kp-enter",
+    "ctrl-a",
+    "ctrl-c",
+    "ctrl-d",
+    "ctrl-e",
+    "ctrl-l",
+    "ctrl-r",
+    "ctrl-z",
+];
+
+pub(super) fn keys() -> Vec<CompletionCandidate> {
+    KEYS.into_iter().map(CompletionCandidate::new).collect()
 }
 
 pub(super) fn signals() -> Vec<CompletionCandidate> {

@@ -9,16 +9,21 @@ use std::env;
 use std::io;
 
 use clap::{Arg, Command, ValueHint};
-use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use self::candidates::{Programs, actions, clients, questions, signals, terminals};
+use self::candidates::{
+    Programs, actions, clients, closed_terminals, keys, open_terminals, questions, signals,
+};
 use crate::args::Cli;
 
 /// The variable by which a shell asks. It names the shell.
 const VARIABLE: &str = "TERMCTL_COMPLETE";
 const PROGRAM: &str = "termctl";
 const ZSH: &str = "zsh";
+const BASH: &str = "bash";
+/// bash takes replies as they are, so this quotes them; and it knows of options with `=`.
+const BASH_SCRIPT: &[u8] = include_bytes!("termctl.bash");
 
 /// Answers where a shell asks, and ends the process then.
 pub(crate) fn answer_shell() {
@@ -32,6 +37,9 @@ pub(crate) fn answer_shell() {
 
 /// The lines that make a shell ask.
 pub(crate) fn script(shell: &str) -> io::Result<Vec<u8>> {
+    if shell == BASH {
+        return Ok(BASH_SCRIPT.to_vec());
+    }
     let mut script = Vec::new();
     if let Some(completer) = Shells::builtins().completer(shell) {
         completer.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
@@ -56,7 +64,11 @@ fn definition() -> Command {
 }
 
 fn with_values(verb: Command) -> Command {
-    let verb = verb.mut_args(with_value);
+    let terminals = match verb.get_name() {
+        "delete" => closed_terminals,
+        _ => open_terminals,
+    };
+    let verb = verb.mut_args(|arg| with_value(arg, terminals));
     let below: Vec<String> = verb
         .get_subcommands()
         .map(|below| below.get_name().to_owned())
@@ -67,10 +79,11 @@ fn with_values(verb: Command) -> Command {
 }
 
 /// An argument with what its value may be, by its name.
-fn with_value(arg: Arg) -> Arg {
+fn with_value(arg: Arg, terminals: fn() -> Vec<CompletionCandidate>) -> Arg {
     match arg.get_id().as_str() {
         "terminal" | "terminals" => arg.add(ArgValueCandidates::new(terminals)),
         "id" | "ids" => arg.add(ArgValueCandidates::new(questions)),
+        "key" => arg.add(ArgValueCandidates::new(keys)),
         "signal" => arg.add(ArgValueCandidates::new(signals)),
         "clients" => arg.add(ArgValueCandidates::new(clients)),
         "action" => arg.add(ArgValueCandidates::new(actions)),
@@ -110,6 +123,8 @@ mod tests {
             ("termctl kill --signal=U", "--signal=USR1", "--signal=TERM"),
             ("termctl setup --client ", "claude-code", "session"),
             ("termctl setup --tools ", "session", "claude-code"),
+            ("termctl setup --client zed,cod", "zed,codex", "codex"),
+            ("termctl send x -k page-", "page-up", "up"),
             (
                 "termctl audit --action term",
                 "terminal.create",

@@ -58,12 +58,15 @@ pub(crate) enum SetupError {
     Busy(PathBuf),
     /// termctl does not edit this client's file.
     #[error(
-        "{client} keeps its settings in YAML, which termctl does not edit: add what `termctl setup \
-         --client {client} --print` shows to {}", .path.display()
+        "{client} keeps its settings in YAML, which termctl does not edit: {}",
+        by_hand(*.action, client, .server, .path)
     )]
     ByHand {
+        action: Action,
         /// Its name.
         client: &'static str,
+        /// What the client calls termd.
+        server: String,
         /// Its file.
         path: PathBuf,
     },
@@ -76,6 +79,17 @@ pub(crate) enum SetupError {
     /// The path of this program is unknown.
     #[error("cannot tell the path of this termctl: {0}")]
     NoProgram(std::io::Error),
+}
+
+/// What a person does to a file that termctl does not edit.
+fn by_hand(action: Action, client: &str, server: &str, path: &Path) -> String {
+    let path = path.display();
+    match action {
+        Action::Add => {
+            format!("add what `termctl setup --client {client} --print` shows to {path}")
+        }
+        Action::Remove => format!("take {server} out of {path}, if it is there"),
+    }
 }
 
 /// A fault in a text, with its place.
@@ -192,7 +206,9 @@ pub(crate) fn apply(
 ) -> Result<Outcome, SetupError> {
     if client.format == Format::GooseYaml {
         return Err(SetupError::ByHand {
+            action,
             client: client.name,
+            server: server.name.clone(),
             path: path.to_owned(),
         });
     }

@@ -72,7 +72,7 @@ pub enum PathProblem {
     #[error("it is not a directory")]
     NotDirectory,
     /// The directory is another user's.
-    #[error("it belongs to uid {owner}, not {expected}")]
+    #[error("it belongs to uid {owner}, not {expected}; {ANOTHER_PLACE}")]
     Owner {
         /// The directory's owner.
         owner: u32,
@@ -100,13 +100,15 @@ pub enum PathProblem {
     OthersSocket,
 }
 
+const ANOTHER_PLACE: &str = "set TERMD_SOCKET or XDG_RUNTIME_DIR to a place that is yours alone";
+
 /// What to do about an open directory. Only one that termd makes may be closed: `/tmp` and a home are
 /// for others too.
 fn remedy(path: &Path) -> String {
     if path.file_name() == Some(OsStr::new("termd")) {
         format!("look at what is in it, then chmod 700 {}", path.display())
     } else {
-        "set TERMD_SOCKET or XDG_RUNTIME_DIR to a place that is yours alone".to_owned()
+        ANOTHER_PLACE.to_owned()
     }
 }
 
@@ -137,5 +139,10 @@ mod tests {
             assert_eq!(said.contains("chmod"), is_ours, "{said}");
             assert_eq!(said.contains("TERMD_SOCKET"), !is_ours, "{said}");
         }
+        let others = PathProblem::Owner {
+            owner: 0,
+            expected: 1001,
+        };
+        assert!(others.to_string().contains("TERMD_SOCKET"), "{others}");
     }
 }

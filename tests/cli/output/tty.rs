@@ -14,21 +14,26 @@ fn read_on_a_tty_has_colours_and_applies_redraws() {
     ok(&daemon, &["wait", &id]);
     let coloured = "\x1b[32mprogress 100%\x1b[m\r\nhello\r\nready\r\n";
     let plain = "progress 100%\r\nhello\r\nready\r\n";
-    for (options, want) in [
-        (&[][..], coloured),
-        (&["--tail", "3"], coloured),
-        (&["--follow"], coloured),
-        (&["--command", "0"], coloured),
-        (&["--plain"], plain),
+    for (options, no_color, want) in [
+        (&[][..], "", coloured),
+        (&["--tail", "3"], "", coloured),
+        (&["--follow"], "", coloured),
+        (&["--command", "0"], "", coloured),
+        (&["--plain"], "", plain),
+        (&["--color", "never"], "", plain),
+        (&[], "1", plain),
+        (&["--color", "always"], "1", coloured),
     ] {
         let args = [&["read", &id], options].concat();
         let mut pty = Pty::open(80, 24);
-        let mut read = pty.spawn(&command(&daemon, &args));
+        let mut read = command(&daemon, &args);
+        let mut read = pty.spawn(read.env("TERM", "xterm").env("NO_COLOR", no_color));
         let mut shown = pty.read_until("ready\r\n");
         assert!(pty.wait(&mut read).success());
         shown.push_str(&pty.read_now());
         assert_eq!(shown.trim_end_matches("\x1b[m"), want, "{options:?}");
     }
+    assert!(ok(&daemon, &["read", &id, "--color", "always"]).contains("\x1b[32mprogress 100%"));
 }
 
 #[test]
@@ -40,14 +45,18 @@ fn a_table_fits_the_tty_and_is_whole_in_a_pipe() {
         &["create", "--label", "l", "--", "sleep", "1000", &long],
     );
     ok(&daemon, &["kill", &id]);
-    for verb in ["list", "history", "audit"] {
-        let mut pty = Pty::open(100, 24);
+    for (verb, width) in ["list", "history", "audit"]
+        .into_iter()
+        .flat_map(|verb| [100, 80, 40].map(|width| (verb, width)))
+    {
+        let mut pty = Pty::open(width, 24);
         let mut shown = pty.spawn(command(&daemon, &[verb]).env("TERM", "xterm"));
-        let table = pty.read_until("…\r\n");
         assert!(pty.wait(&mut shown).success());
+        let table = pty.read_now();
         let bare = table.replace("\x1b[31m", "").replace("\x1b[m", "");
         let widest = bare.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(100), "{table}");
+        assert!(widest <= Some(width.into()), "{table}");
+        assert!(bare.lines().count() > 1 && bare.contains(' '), "{table}");
         assert!(ok(&daemon, &[verb]).contains(&long), "{verb}");
     }
     let coloured = |args: &[&str], no_color: &str| {

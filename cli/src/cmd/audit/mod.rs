@@ -202,12 +202,14 @@ async fn export(link: &Link, args: AuditExportArgs) -> Result<ExitCode, CliError
 
 /// Who, and what.
 const LONG: [usize; 2] = [2, 6];
+/// Number, terminal, who, outcome, what.
+const DISPENSABLE: [usize; 5] = [0, 5, 2, 4, 6];
 
 fn table() -> Table {
     let header = [
         "SEQ", "TIME", "WHO", "ACTION", "OUTCOME", "TERMINAL", "WHAT",
     ];
-    Table::new(&header, &LONG)
+    Table::new(&header, &LONG).leaving_out(&DISPENSABLE)
 }
 
 fn add(table: &mut Table, records: &[AuditRecord], display: Display) {

@@ -142,7 +142,9 @@ impl OutputMatch<'_> {
             Some(problem) => UsageError::Pattern {
                 pattern: self.pattern.to_owned(),
                 // The last line of the regex crate's message names the fault.
-                problem: problem.lines().last().unwrap_or_default().to_owned(),
+                problem: (problem.lines().last().unwrap_or_default())
+                    .trim_start_matches("error: ")
+                    .to_owned(),
             }
             .into(),
             None => error.into(),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
+use termd_keeper::protocol::message::{SpawnFailure, SpawnStep};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{Owner, Stdio};
 use termd_proto::{Offset, TerminalId};
@@ -183,6 +184,15 @@ impl Creator {
         let outcome = AuditOutcome::NotStarted(error.to_string());
         let error = match error {
             StartError::NotRecorded(error) => return error,
+            StartError::Keeper(KeeperError::Spawn(SpawnFailure {
+                step: SpawnStep::Chdir,
+                errno,
+            })) => LaunchError::Directory {
+                command: command.display().to_string(),
+                cwd: record.cwd.clone(),
+                errno,
+            }
+            .into(),
             StartError::Keeper(KeeperError::Spawn(failure)) => {
                 TerminalError::Spawn { command, failure }
             }
