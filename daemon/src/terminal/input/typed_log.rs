@@ -72,6 +72,7 @@ mod tests {
             tty: LineDiscipline {
                 echo: true,
                 canonical: true,
+                raw: false,
             },
         }
     }

@@ -2,8 +2,7 @@
 //! the cursor's line is a guess (below 1). An empty line is no prompt, nor is one that goes on after
 //! the cursor. Pure.
 
-use termd_proto::interact::{DoneBy, PromptHint};
-use termd_proto::screen::CommandState;
+use termd_proto::interact::{AwaitedInput, DoneBy, InputKind, InputKnownBy, PromptHint};
 
 /// The least confidence of a prompt.
 const MIN_CONFIDENCE: f32 = 0.5;
@@ -37,9 +36,12 @@ pub struct CursorLine<'a> {
     pub after: &'a str,
 }
 
-/// The wire's hint that a line is awaited.
-pub fn hint(state: CommandState, line: CursorLine<'_>) -> Option<PromptHint> {
-    if state == CommandState::Input {
+/// The wire's hint that a line is awaited. `known` is what is known of that besides the line's look.
+pub fn hint(known: Option<AwaitedInput>, line: CursorLine<'_>) -> Option<PromptHint> {
+    let is_certain = |known: AwaitedInput| {
+        known.kind == InputKind::Command && known.known_by == InputKnownBy::Marks
+    };
+    if known.is_some_and(is_certain) {
         return Some(PromptHint {
             by: DoneBy::Marks,
             confidence: 1.0,
@@ -59,6 +61,12 @@ pub fn confidence(line: CursorLine<'_>) -> f32 {
     } else {
         0.0
     }
+}
+
+/// Whether the cursor's line asks a question, where it is a prompt.
+pub fn is_question(line: CursorLine<'_>) -> bool {
+    let text = line.before.trim_end();
+    asked(text, line.before.len() > text.len()).is_some()
 }
 
 /// Whether a text is a prompt.
@@ -301,10 +309,17 @@ mod tests {
             before: "$ ",
             after: "ls",
         };
-        assert_eq!(hint(CommandState::Unknown, line), None);
-        let by_marks = hint(CommandState::Input, line).unwrap();
+        let known = |known_by| {
+            Some(AwaitedInput {
+                kind: InputKind::Command,
+                known_by,
+            })
+        };
+        assert_eq!(hint(None, line), None);
+        let by_marks = hint(known(InputKnownBy::Marks), line).unwrap();
         assert_eq!((by_marks.by, by_marks.confidence), (DoneBy::Marks, 1.0));
-        let guess = hint(CommandState::Running, CursorLine { after: "", ..line }).unwrap();
+        let at_end = CursorLine { after: "", ..line };
+        let guess = hint(known(InputKnownBy::Kernel), at_end).unwrap();
         assert_eq!(guess.by, DoneBy::Prompt);
         assert!(guess.confidence < 1.0);
     }
