@@ -183,6 +183,9 @@ pub struct Activity {
     pub foreground: Option<Foreground>,
     /// Whether the terminal seems to wait for a line; absent: it does not.
     pub prompt: Option<PromptHint>,
+    /// The prompt at the end of the output, as the screen shows it; absent where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_text: Option<String>,
     /// A secret is awaited: the tty reads lines (ICANON) and does not show them (no ECHO).
     pub awaiting_secret: bool,
     /// What is awaited, and how that is known; absent: nothing is known to be. A full-screen program

@@ -226,3 +226,59 @@ fn a_full_screen_program_ends_a_wait_once_its_screen_is_quiet() {
         assert_at_prompt(&soon(&mut shell.client, &id, &key("q")));
     }
 }
+
+/// A program in a terminal of its own, and what it prints at first.
+fn program(client: &mut RawClient, argv: &[&str], env: &Value) -> Option<String> {
+    if !is_installed(argv[0], "awaited_input") {
+        return None;
+    }
+    let create = json!({ "command": argv[0], "args": argv[1..], "env": env });
+    let id = client.create_terminal(&create);
+    let params = json!({ "id": id, "since": 0, "until": done(), "timeout_ms": 20_000 });
+    client.ok("session.wait_for", &params);
+    Some(id)
+}
+
+/// What a program has printed before its prompt does not hide it.
+#[test]
+fn a_prompt_behind_output_without_a_line_break_is_known_again() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let no_history = json!({ "PYTHON_HISTORY": "" });
+    for (argv, first, typed, prompt) in [
+        (
+            &["python3", "-q"][..],
+            "1+1",
+            "print('nonl', end='')",
+            ">>> ",
+        ),
+        (&["gdb", "-q", "-nx"], "p 1+1", "printf \"nonl\"", "(gdb) "),
+    ] {
+        let Some(id) = program(&mut client, argv, &no_history) else {
+            continue;
+        };
+        soon(&mut client, &id, &line(first));
+        let ended = soon(&mut client, &id, &line(typed));
+        assert_eq!(ended["done_by"], "prompt", "{argv:?}: {ended}");
+        let activity = &ended["activity"];
+        assert_eq!(activity["prompt_text"], prompt, "{argv:?}: {ended}");
+        assert_eq!(
+            activity["awaited_input"]["kind"], "command",
+            "{argv:?}: {ended}"
+        );
+    }
+}
+
+/// gdb has bracketed paste on, and takes a paste as one command.
+#[test]
+fn several_lines_are_several_commands_of_gdb() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let Some(id) = program(&mut client, &["gdb", "-q", "-nx"], &json!({})) else {
+        return;
+    };
+    let lines = json!({ "text": "set $x = 20\np $x + 1\np $x + 2\n" });
+    let until = json!({ "pattern": r"^\$2 = 22" });
+    let ended = interact(&mut client, &id, &lines, &until);
+    assert_eq!(ended["ended_by"], "matched", "{ended}");
+}

@@ -115,6 +115,11 @@ impl<'a> Typing<'a> {
         })
     }
 
+    /// Whether it is text of several lines.
+    pub fn has_lines(&self) -> bool {
+        matches!(self.what, What::Text(text) if text.trim_end().contains(['\r', '\n']))
+    }
+
     /// The bytes for a terminal in these modes.
     pub fn bytes(&self, modes: &TypingModes) -> Result<Vec<u8>, TerminalError> {
         let mut bytes = match &self.what {

@@ -55,6 +55,8 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         before: &before,
         after: &after,
     };
+    let lines_before = terminal.typed.lines_before();
+    let look = prompt::look(line, &lines_before);
     let awaits_secret = is_running && tty.is_some_and(LineDiscipline::awaits_secret);
     let quiet = Instant::now().saturating_duration_since(progress.screen.changed_at);
     let awaited = if awaits_secret {
@@ -64,12 +66,13 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         })
     } else if is_running && !screen.alternate {
         let seen = program.as_ref().zip(tty);
-        let seen = seen.map(|(program, tty)| foreground_state(program, tty, line, Printed::Whole));
+        let seen = seen.map(|(program, tty)| foreground_state(program, tty, look, Printed::Whole));
         awaited_input(shell, seen.as_ref(), quiet)
     } else {
         None
     };
-    let prompt = prompt::hint(awaited, line).filter(|_| is_running);
+    let prompt = prompt::hint(awaited, look).filter(|_| is_running);
+    let prompt_text = prompt.and_then(|_| shown_prompt(line, &lines_before));
     Ok(Activity {
         end: progress.end,
         state: terminal.state(),
@@ -84,10 +87,18 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
             .or_else(|| program.as_ref().and_then(Program::cwd)),
         foreground: process.filter(|_| is_running).map(to_wire),
         prompt,
+        prompt_text,
         awaiting_secret: awaits_secret,
         awaited_input: awaited,
         bracketed_paste: screen.modes.bracketed_paste,
     })
+}
+
+/// The prompt on the cursor's line: the one that was there before, or all of the line.
+fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
+    let learnt = prompt::learnt_prompt(line, lines_before);
+    let text = learnt.unwrap_or(line.before);
+    (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
 /// What the shell says of itself, and whether a line was given to it at its prompt.

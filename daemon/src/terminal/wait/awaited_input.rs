@@ -67,15 +67,19 @@ pub fn awaited_by(shell: ShellState, seen: &ForegroundState) -> AwaitedInput {
 #[cfg(test)]
 mod tests {
     use super::super::completion::{Printed, ProcessState, ProgramKind, TtyMode};
+    use super::super::prompt::{PromptKind, PromptLook};
     use super::*;
 
     const LONG: Duration = Duration::from_secs(10);
+    const LOOK: PromptLook = PromptLook {
+        confidence: 0.9,
+        kind: PromptKind::Command,
+    };
     const BASH: ForegroundState = ForegroundState {
         kind: ProgramKind::EditingShell,
         doing: ProcessState::SelectsTty,
         tty: TtyMode::Editor,
-        prompt: 0.6,
-        is_question: false,
+        prompt: LOOK,
         printed: Printed::Whole,
     };
 
@@ -127,7 +131,10 @@ mod tests {
             kind: ProgramKind::Program,
             doing: ProcessState::ReadsTty,
             tty: TtyMode::Canonical,
-            prompt: 0.0,
+            prompt: PromptLook {
+                confidence: 0.0,
+                ..LOOK
+            },
             ..BASH
         };
         let running = at(CommandState::Running, false);
@@ -146,11 +153,14 @@ mod tests {
         let python = ForegroundState {
             doing: ProcessState::SelectsTty,
             tty: TtyMode::Editor,
-            prompt: 0.95,
+            prompt: LOOK,
             ..cat
         };
         let asks = ForegroundState {
-            is_question: true,
+            prompt: PromptLook {
+                kind: PromptKind::Question,
+                ..LOOK
+            },
             ..python
         };
         let kind = |seen| awaited_input(running, Some(seen), LONG).unwrap().kind;

@@ -14,6 +14,7 @@ use std::time::Duration;
 use termd_proto::interact::{AwaitedInput, DoneBy, InputKind, InputKnownBy};
 use termd_proto::screen::CommandState;
 
+use super::prompt::{PromptKind, PromptLook};
 use crate::terminal::output::shell_log::Step;
 
 /// How long a shell is at a prompt before it has run all lines that were typed ahead: what it needs
@@ -43,6 +44,9 @@ const WITHIN_COMMAND_QUIET: Duration = Duration::from_millis(400);
 /// How much longer to wait where less was printed than the input's echo, which may be on its way: on a
 /// busy machine a shell's prompt comes late, too.
 const ECHO_PATIENCE: Duration = Duration::from_secs(1);
+/// How much longer to wait where a shell's prompt is not the one that was there all the time: it may be
+/// output, and the shell at work.
+const STRANGE_PATIENCE: Duration = Duration::from_millis(3_500);
 /// The least confidence that the last line is a prompt.
 const PROMPT_CONFIDENCE: f32 = 0.6;
 
@@ -222,16 +226,14 @@ pub struct ForegroundState {
     pub kind: ProgramKind,
     pub doing: ProcessState,
     pub tty: TtyMode,
-    /// The confidence that the last line is a prompt.
-    pub prompt: f32,
-    /// The prompt asks a question: for a name, or yes or no.
-    pub is_question: bool,
+    /// The look of the last line.
+    pub prompt: PromptLook,
     pub printed: Printed,
 }
 
 impl ForegroundState {
     fn looks_like_prompt(&self) -> bool {
-        self.prompt >= PROMPT_CONFIDENCE
+        self.prompt.confidence >= PROMPT_CONFIDENCE
     }
 
     fn is_canonical(&self) -> bool {
@@ -257,14 +259,13 @@ impl ForegroundState {
     pub fn awaited(&self) -> AwaitedInput {
         let is_at_prompt = match self.kind {
             ProgramKind::EditingShell => !self.is_canonical(),
-            ProgramKind::PlainShell => self.looks_like_prompt(),
-            ProgramKind::Program => self.looks_like_prompt() && !self.is_question,
+            ProgramKind::PlainShell | ProgramKind::Program => self.looks_like_prompt(),
         };
         AwaitedInput {
-            kind: if is_at_prompt {
-                InputKind::Command
-            } else {
-                InputKind::Line
+            kind: match (is_at_prompt, self.prompt.kind) {
+                (true, PromptKind::Command | PromptKind::Strange) => InputKind::Command,
+                (true, PromptKind::Continuation) => InputKind::Continuation,
+                (true, PromptKind::Question) | (false, _) => InputKind::Line,
             },
             known_by: self.known_by(),
         }
@@ -310,6 +311,10 @@ pub fn by_process(seen: &ForegroundState, runs_in: RunsIn, quiet: Duration) -> C
         };
         return after(READ_QUIET, quiet, by);
     }
+    let quiet = match seen.prompt.kind {
+        PromptKind::Strange => quiet.saturating_sub(STRANGE_PATIENCE),
+        _ => quiet,
+    };
     let quiet = match seen.printed {
         _ if !seen.doing.may_wait_for_tty() => return Completion::NotYet,
         Printed::None => return Completion::NotYet,

@@ -14,7 +14,7 @@ use super::completion::{
 };
 use super::own_input::OwnInput;
 use super::program::{Program, foreground, foreground_leader};
-use super::prompt::{self, CursorLine};
+use super::prompt::{self, CursorLine, PromptLook};
 use super::screen_wait::settles_at;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::tty::LineDiscipline;
@@ -179,14 +179,15 @@ async fn see(terminal: &Terminal, program: &Program, printed: Printed) -> Option
         before: &before,
         after: &after,
     };
-    Some(foreground_state(program, tty, line, printed))
+    let look = prompt::look(line, &terminal.typed.lines_before());
+    Some(foreground_state(program, tty, look, printed))
 }
 
 /// What is known of a program, by its tty and the cursor's line.
 pub(super) fn foreground_state(
     program: &Program,
     tty: LineDiscipline,
-    line: CursorLine<'_>,
+    look: PromptLook,
     printed: Printed,
 ) -> ForegroundState {
     ForegroundState {
@@ -199,8 +200,7 @@ pub(super) fn foreground_state(
             LineDiscipline { raw: true, .. } => TtyMode::Raw,
             LineDiscipline { .. } => TtyMode::Editor,
         },
-        prompt: prompt::confidence(line),
-        is_question: prompt::is_question(line),
+        prompt: look,
         printed,
     }
 }

@@ -100,13 +100,21 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     assert_eq!(by_marks(&silent, LONG), AskProcess(RunsIn::Terminal));
 }
 
+const SURE: PromptLook = PromptLook {
+    confidence: 0.95,
+    kind: PromptKind::Command,
+};
+const NONE: PromptLook = PromptLook {
+    confidence: 0.0,
+    ..SURE
+};
+
 /// Its system call is not known, as where Yama hides it.
 const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
     kind: ProgramKind::Program,
     doing: ProcessState::Polls,
     tty: TtyMode::Editor,
-    prompt: 0.95,
-    is_question: false,
+    prompt: SURE,
     printed: Printed::Whole,
 };
 
@@ -114,19 +122,19 @@ const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
 fn who_reads_the_tty_is_done() {
     let python = PYTHON_AT_PROMPT;
     let busy_python = ForegroundState {
-        prompt: 0.0,
+        prompt: NONE,
         tty: TtyMode::Canonical,
         ..python
     };
     let dash = ForegroundState {
         kind: ProgramKind::PlainShell,
         tty: TtyMode::Canonical,
-        prompt: 0.8,
+        prompt: SURE,
         ..python
     };
     let bash = ForegroundState {
         kind: ProgramKind::EditingShell,
-        prompt: 0.0,
+        prompt: NONE,
         ..python
     };
     let cat = ForegroundState {
@@ -134,7 +142,7 @@ fn who_reads_the_tty_is_done() {
         ..busy_python
     };
     let bc = ForegroundState {
-        prompt: 0.0,
+        prompt: NONE,
         ..python
     };
     let doing = |doing, seen| ForegroundState { doing, ..seen };
@@ -157,7 +165,7 @@ fn who_reads_the_tty_is_done() {
         (dash, by_foreground),
         (
             ForegroundState {
-                prompt: 0.0,
+                prompt: NONE,
                 ..dash
             },
             None,
@@ -235,7 +243,7 @@ fn within_a_command_a_look_alike_is_not_enough() {
     assert_eq!(by(fake), Completion::NotYet);
     let silent = ForegroundState {
         doing: ProcessState::Sleeps,
-        prompt: 0.0,
+        prompt: NONE,
         ..python
     };
     assert_eq!(by(silent), Completion::NotYet);
@@ -253,7 +261,7 @@ fn a_shell_that_edits_after_enter_reads_the_rest_of_the_line() {
     let zsh = ForegroundState {
         kind: ProgramKind::EditingShell,
         doing: ProcessState::ReadsTty,
-        prompt: 0.0,
+        prompt: NONE,
         ..PYTHON_AT_PROMPT
     };
     let by = |seen| by_shell(&seen, LONG);
@@ -271,4 +279,21 @@ fn a_shell_that_edits_after_enter_reads_the_rest_of_the_line() {
         (by(busy), by(between)),
         (Completion::NotYet, Completion::NotYet)
     );
+}
+
+/// ssh, where `printf 'root@vm:~$ '; sleep 3` runs in a shell whose prompt is `root@vm:~# `.
+#[test]
+fn a_strange_prompt_needs_patience() {
+    let ssh = ForegroundState {
+        tty: TtyMode::Raw,
+        prompt: PromptLook {
+            kind: PromptKind::Strange,
+            ..SURE
+        },
+        ..PYTHON_AT_PROMPT
+    };
+    let by = |quiet| by_process(&ssh, RunsIn::Terminal, quiet);
+    let three = Duration::from_secs(3);
+    assert!(matches!(by(three), Completion::NotBefore(_)));
+    assert_eq!(by(LONG), Completion::Done(DoneBy::Prompt));
 }
