@@ -24,7 +24,8 @@ pub const DEFAULT_WAIT_FOR_MS: u64 = 30_000;
 #[serde(default, deny_unknown_fields)]
 pub struct TypedInput {
     /// Text as a person types or pastes it. LF and CR LF count as Enter (CR). Where the program
-    /// has bracketed paste on, text of several lines is pasted in brackets.
+    /// has bracketed paste on, text of several lines is pasted in brackets, and so is text with a TAB
+    /// before other text.
     pub text: Option<String>,
     /// Exact bytes, base64; nothing is done to them.
     pub data: Option<String>,
@@ -50,8 +51,10 @@ pub struct Until {
     /// the tty or the line editor echoed of input sent since `since` is not looked at.
     pub pattern: Option<String>,
     /// The command that was typed is done: the shell said so by a mark (OSC 133;D, 633;D), or, where
-    /// no marks come, the foreground process group is the shell's again or the program reads its tty,
-    /// and output has been quiet for a moment.
+    /// no marks come, the foreground process group is the shell's again. Input that is awaited ends the
+    /// wait as well: a program reads its tty, or the shell the rest of a line
+    /// ([`Activity::awaited_input`]). So does a full-screen program whose screen is quiet
+    /// ([`WaitEnd::Settled`]).
     pub done: bool,
     /// Nothing was printed for this many milliseconds; counted from the call on at the earliest.
     pub settle_ms: Option<u64>,
@@ -63,9 +66,9 @@ pub struct Until {
 pub enum WaitEnd {
     /// The pattern matched.
     Matched,
-    /// The command is done.
+    /// The command is done, or input is awaited.
     Done,
-    /// Nothing more came.
+    /// Nothing more came; or the screen of a full-screen program is quiet.
     Settled,
     /// The terminal's own program has exited.
     Exited,
@@ -79,7 +82,7 @@ pub enum WaitEnd {
 pub enum DoneBy {
     /// The shell's marks: certain.
     Marks,
-    /// The terminal's foreground process group and quiet output: likely.
+    /// The terminal's foreground process group, which reads the tty, and quiet output: likely.
     Foreground,
     /// Quiet output, and a last line that looks like a prompt: a guess.
     Prompt,
@@ -105,6 +108,42 @@ pub struct PromptHint {
     pub by: DoneBy,
     /// From 0 to 1: 1 for a shell's mark.
     pub confidence: f32,
+}
+
+/// What a terminal awaits from whoever types, and how that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitedInput {
+    /// What is awaited.
+    pub kind: InputKind,
+    /// How it is known.
+    pub known_by: InputKnownBy,
+}
+
+/// What a terminal awaits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputKind {
+    /// The next command: a shell, or a program that shows a prompt as shells do, is at its prompt.
+    Command,
+    /// The rest of a command: the shell has read a line that is not complete (PS2).
+    Continuation,
+    /// A line or a key: a program reads its tty, or asks a question.
+    Line,
+    /// A secret: the tty reads lines and does not show them.
+    Secret,
+}
+
+/// How it is known that input is awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputKnownBy {
+    /// The shell's marks: certain.
+    Marks,
+    /// The kernel: the foreground process sleeps until its tty has input, or reads it with the settings
+    /// of a line editor.
+    Kernel,
+    /// Quiet output, and a last line that looks like a prompt: a guess.
+    Prompt,
 }
 
 /// The program in a terminal's foreground: whose process group tcgetpgrp(3) names.
@@ -144,8 +183,15 @@ pub struct Activity {
     pub foreground: Option<Foreground>,
     /// Whether the terminal seems to wait for a line; absent: it does not.
     pub prompt: Option<PromptHint>,
+    /// The prompt at the end of the output, as the screen shows it; absent where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_text: Option<String>,
     /// A secret is awaited: the tty reads lines (ICANON) and does not show them (no ECHO).
     pub awaiting_secret: bool,
+    /// What is awaited, and how that is known; absent: nothing is known to be. A full-screen program
+    /// takes keys at any time, and is not said to await one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited_input: Option<AwaitedInput>,
     /// Bracketed paste (mode 2004) is on: a line editor.
     pub bracketed_paste: bool,
 }
@@ -163,6 +209,10 @@ pub struct WaitForResult {
     pub start: Offset,
     /// Where the echo of the input ends and output begins, where that is known; not before `start`.
     pub output_start: Offset,
+    /// Where the output of the last command ends, and what the shell prints around its prompt begins;
+    /// absent where no mark says so. Not before `output_start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_end: Option<Offset>,
     /// The end of what it has seen: `session.read` goes on here.
     pub end: Offset,
     /// The command that was typed, where the shell's marks tell of it.

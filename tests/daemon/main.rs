@@ -112,8 +112,9 @@ mod socket {
 
 /// `session.wait_for` and `session.interact`.
 mod wait {
+    mod awaited_input;
     mod command_end;
     mod load;
-    mod pattern;
+    pub(crate) mod pattern;
     mod postgres;
 }

@@ -16,6 +16,7 @@ const DIRECTORY: &str = "shell";
 /// The permissions of other users, of which the directories have none.
 const OTHERS: u32 = 0o077;
 const BASH: &str = "termd.bash";
+const DASH: &str = "termd.dash";
 /// zsh reads `.zshenv` in this directory.
 const ZSH_DIRECTORY: &str = "zsh";
 /// The directories that fish reads below one of `XDG_DATA_DIRS`.
@@ -26,8 +27,9 @@ const FISH_DIRECTORIES: [&str; 2] = ["fish", "fish/vendor_conf.d"];
 const UNNAMEABLE: [char; 4] = [':', '$', '`', '\\'];
 
 /// The path of each script below the directory, and its text.
-const SCRIPTS: [(&str, &str); 3] = [
+const SCRIPTS: [(&str, &str); 4] = [
     (BASH, include_str!("scripts/termd.bash")),
+    (DASH, include_str!("scripts/termd.dash")),
     ("zsh/.zshenv", include_str!("scripts/termd.zshenv")),
     (
         "fish/vendor_conf.d/termd.fish",
@@ -102,6 +104,11 @@ impl ShellFiles {
     /// The script for bash.
     pub fn bash(&self) -> String {
         format!("{}/{BASH}", self.directory)
+    }
+
+    /// The script for dash.
+    pub fn dash(&self) -> String {
+        format!("{}/{DASH}", self.directory)
     }
 
     /// The value of `ZDOTDIR`.
@@ -180,7 +187,7 @@ mod tests {
             assert_eq!(
                 fs::read_dir(parent).unwrap().count(),
                 match name {
-                    BASH => 3,
+                    BASH | DASH => 4,
                     _ => 1,
                 }
             );

@@ -1,6 +1,6 @@
 //! Which shells get the integration, and by which arguments and variables. Pure.
 //!
-//! Only certain interactive shells do: a bash, zsh or fish without arguments other than those for an
+//! Only certain interactive shells do: a bash, zsh, fish or dash without arguments other than those for an
 //! interactive or a login shell. `-c`, a script, `--norc`, `--posix`, `-f` and all other arguments
 //! ask for a particular shell, which is left as it is.
 
@@ -12,7 +12,7 @@ use super::nonce::ShellNonce;
 
 /// The nonce. Each script reads and unsets it before anything else.
 pub const NONCE_VARIABLE: &str = "TERMD_SHELL_NONCE";
-/// The user's `ENV`, which the integration of a login bash replaces.
+/// The user's `ENV`, which the integration of a login bash and of dash replaces.
 const ENV_VARIABLE: &str = "TERMD_SHELL_ENV";
 /// The user's `ZDOTDIR`, which the integration of zsh replaces.
 const ZDOTDIR_VARIABLE: &str = "TERMD_SHELL_ZDOTDIR";
@@ -49,6 +49,8 @@ pub struct Injection {
     pub env_set: Vec<(OsString, OsString)>,
     /// Variables to remove.
     pub env_unset: Vec<OsString>,
+    /// Whether the shell is given the nonce, to sign its command lines. One that tells none needs none.
+    pub signs_lines: bool,
 }
 
 /// How to start the shell of these arguments with the integration. `None`: it gets none.
@@ -67,7 +69,12 @@ pub fn injection(
     let is_login = dash || start == Start::Login;
     let files = settings.files;
     let mut argv = argv.to_vec();
-    let mut set = vec![(NONCE_VARIABLE, OsString::from(settings.nonce.as_str()))];
+    // dash cannot tell what it is about to run.
+    let signs_lines = name != "dash";
+    let mut set = Vec::new();
+    if signs_lines {
+        set.push((NONCE_VARIABLE, OsString::from(settings.nonce.as_str())));
+    }
     let mut keep = |ours: &'static str, name: &'static str, value: String| {
         if let Some(own) = env.get(OsStr::new(name)) {
             set.push((ours, own.clone()));
@@ -83,6 +90,7 @@ pub fn injection(
         "bash" => {
             argv.splice(1..1, ["--init-file".to_owned(), files.bash()]);
         }
+        "dash" => keep(ENV_VARIABLE, "ENV", files.dash()),
         "zsh" => keep(ZDOTDIR_VARIABLE, "ZDOTDIR", files.zsh_directory()),
         "fish" => {
             let name = "XDG_DATA_DIRS";
@@ -104,6 +112,7 @@ pub fn injection(
             .into_iter()
             .map(|(name, value)| (name.into(), value))
             .collect(),
+        signs_lines,
     })
 }
 
@@ -147,7 +156,7 @@ mod tests {
 
     #[test]
     fn only_what_is_an_interactive_shell_for_certain() {
-        let table: [(&[&str], Option<&[&str]>); 24] = [
+        let table: [(&[&str], Option<&[&str]>); 28] = [
             (
                 &["bash"],
                 Some(&["bash", "--init-file", "/r/shell/termd.bash"]),
@@ -163,6 +172,10 @@ mod tests {
             (&["zsh", "-il"], Some(&["zsh", "-il"])),
             (&["-zsh"], Some(&["-zsh"])),
             (&["fish", "--login"], Some(&["fish", "--login"])),
+            (&["dash"], Some(&["dash"])),
+            (&["/bin/dash", "-i"], Some(&["/bin/dash", "-i"])),
+            (&["dash", "-c", "ls"], None),
+            (&["dash", "script.sh"], None),
             (&["bash", "-c", "ls"], None),
             (&["bash", "-lc", "ls"], None),
             (&["bash", "script.sh"], None),
@@ -192,13 +205,19 @@ mod tests {
     #[test]
     fn the_users_own_variables_are_handed_on_and_stale_ones_taken_out() {
         const N: (&str, &str) = ("TERMD_SHELL_NONCE", "n");
-        let table: [(&str, Variables, Variables); 7] = [
+        let table: [(&str, Variables, Variables); 9] = [
             ("bash", &[("ENV", "/e")], &[N]),
             ("-bash", &[], &[N, ("ENV", "/r/shell/termd.bash")]),
             (
                 "-bash",
                 &[("ENV", "/e")],
                 &[N, ("TERMD_SHELL_ENV", "/e"), ("ENV", "/r/shell/termd.bash")],
+            ),
+            ("dash", &[], &[("ENV", "/r/shell/termd.dash")]),
+            (
+                "dash",
+                &[("ENV", "/e")],
+                &[("TERMD_SHELL_ENV", "/e"), ("ENV", "/r/shell/termd.dash")],
             ),
             ("zsh", &[], &[N, ("ZDOTDIR", "/r/shell/zsh")]),
             (

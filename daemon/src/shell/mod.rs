@@ -1,6 +1,6 @@
 //! Shell integration: interactive shells report where prompts, command lines and output begin.
 //!
-//! The binary has scripts for bash, zsh and fish. The server writes them below the runtime directory
+//! The binary has scripts for bash, zsh, fish and dash. The server writes them below the runtime directory
 //! at its start ([`files`]), and arguments and environment of the shells that termd starts switch them
 //! on ([`inject`], pure). They print `FinalTerm`'s OSC 133 A, B, C and D, VS Code's OSC 633;E with the
 //! command line and the terminal's [`ShellNonce`], and OSC 7.
@@ -16,6 +16,9 @@
 //!   `PROMPT_EOL_MARK` begins with D, because zsh prints it before its first hook.
 //! - **fish**: `XDG_DATA_DIRS` leads to a vendor snippet, which restores it. Hooks: fish's events. No
 //!   function of the user's is changed, so there is no B.
+//! - **dash**: `ENV` leads to a script, which restores it and reads the user's. There are no hooks: PS1
+//!   and PS2, which dash expands each time, print D with `$?`, A, and I, after which the line feed that
+//!   the tty echoes begins the output (Per Bothner's semantic prompts). There is no command line.
 //!
 //! The user's files are read as without the integration and never written. Prompt, hooks, traps, `$?`
 //! and history stay the user's. Every variable of termd's is unset before the user's first prompt, and
@@ -59,7 +62,7 @@ pub fn is_wanted(meta: Option<&Meta>) -> bool {
 }
 
 /// Switches the integration on in the arguments and environment of a shell that has one. Returns the
-/// nonce of its command lines.
+/// nonce of its command lines, where it tells them.
 pub fn integrate(
     files: &ShellFiles,
     argv: &mut Vec<String>,
@@ -78,7 +81,7 @@ pub fn integrate(
         env.remove(name);
     }
     env.extend(injection.env_set);
-    Ok(Some(nonce))
+    Ok(injection.signs_lines.then_some(nonce))
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub enum Event {
     PromptStart,
     /// OSC 133;B, 633;B: the prompt ends, and the command line follows.
     PromptEnd,
+    /// OSC 133;P;k=s: a further prompt, as the command line is not complete.
+    Continuation,
     /// OSC 633;E: the command line.
     CommandLine {
         /// The command line, unescaped.
@@ -26,7 +28,8 @@ pub enum Event {
         /// the shell.
         nonce: Option<String>,
     },
-    /// OSC 133;C, 633;C: the command's output follows.
+    /// OSC 133;C, 633;C, or the line feed that ends a command line after 133;I: the command's output
+    /// follows.
     OutputStart,
     /// OSC 133;D, 633;D: the command has ended.
     CommandFinished {

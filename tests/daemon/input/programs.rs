@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use termd_test_support::{Deadline, RawClient, TestDaemon, is_installed};
 
 use super::typing::type_in;
+use crate::shell::marked_shell::MarkedShell;
+use crate::wait::pattern::{interact, line, text};
 
 /// How long a line editor may take for 100,000 characters on a busy machine.
 const SLOW: Duration = Duration::from_mins(1);
@@ -280,5 +282,39 @@ fn kittys_flags_are_heeded_while_they_are_on() {
         client.wait_for_text(&id, &format!("{word}-go"));
         type_in(&mut client, &id, &json!({ "keys": ["ctrl-a"] }));
         client.wait_for_text(&id, shown);
+    }
+}
+
+/// A TAB between other text is a character of it, and completes nothing.
+#[test]
+fn a_tab_in_a_line_arrives_in_every_line_editor() {
+    let daemon = TestDaemon::start();
+    for name in ["bash", "zsh", "fish"] {
+        if !is_installed(name, "a_tab_in_a_line_arrives_in_every_line_editor") {
+            continue;
+        }
+        let mut shell = MarkedShell::start(&daemon, &[name]);
+        shell.wait_for_prompts(1);
+        let id = shell.id.clone();
+        let until = json!({ "done": true });
+        interact(&mut shell.client, &id, &line("true"), &until);
+        let ended = interact(
+            &mut shell.client,
+            &id,
+            &line("printf '%s\\n' 'a\tb'"),
+            &until,
+        );
+        let command = &ended["command"];
+        let (start, end) = (&ended["output_start"], &command["end"]);
+        let output = text(&mut shell.client, &id, start, end);
+        assert_eq!(output, "a\tb\n", "{name}: {ended}");
+        // At the end it completes.
+        let keys = json!({ "text": "unse\t" });
+        interact(
+            &mut shell.client,
+            &id,
+            &keys,
+            &json!({ "pattern": "unset" }),
+        );
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use termd_test_support::{is_installed, wait_until};
 
 use super::marked_shell::{MarkedShell, daemon_with, expected};
+use crate::wait::pattern::{interact, line, text};
 
 /// What a shell does when a typed line is cancelled.
 #[derive(Clone, Copy, PartialEq)]
@@ -162,4 +163,99 @@ fn a_line_run_in_a_shell_is_a_listed_command() {
         .ok("command.read", &json!({ "id": id, "number": 1 }));
     assert_eq!(page["text"], "one\n");
     assert!(shown["cwd"].as_str().unwrap().ends_with("/home"));
+}
+
+/// dash has no hooks: its prompts tell the exit codes, and the echo of a line is where it ends.
+#[test]
+fn dash_marks_the_end_of_each_command() {
+    if !is_installed("dash", "dash_marks_the_end_of_each_command") {
+        return;
+    }
+    let env = ".shrc";
+    let daemon = daemon_with(env, "alias greet='echo hello'\nPS1='me> '\n");
+    let path = daemon.user_home().join(env);
+    let create = json!({ "command": "dash", "args": ["-i"], "env": { "ENV": path },
+                         "confirmed": true });
+    let mut shell = MarkedShell::start_with(&daemon, &create);
+    let id = shell.id.clone();
+    let until = json!({ "done": true });
+    let since = json!({ "id": id, "since": 0, "until": until });
+    let ready = shell.client.ok("session.wait_for", &since);
+    assert_eq!(ready["done_by"], "marks", "{ready}");
+    for (typed, code, output) in [
+        ("greet", 0, "hello\n"),
+        ("printf nonl; sh -c 'exit 7'", 7, "nonl"),
+        ("sleep 0.3; echo late", 0, "late\n"),
+        ("if )", 2, "dash: 4: Syntax error: \")\" unexpected\n"),
+        ("echo \"$ENV\"", 0, &format!("{}\n", path.display())),
+        ("env | grep -c TERMD_SHELL_", 1, "0\n"),
+    ] {
+        let ended = interact(&mut shell.client, &id, &line(typed), &until);
+        assert_eq!(ended["done_by"], "marks", "{typed}: {ended}");
+        let command = &ended["command"];
+        assert_eq!(command["exit_code"], code, "{typed}: {ended}");
+        let (start, end) = (&ended["output_start"], &command["end"]);
+        assert_eq!(text(&mut shell.client, &id, start, end), output, "{typed}");
+    }
+    // Neither an empty line nor one that was interrupted is a command.
+    let before = shell.client.ok("session.activity", &json!({ "id": id }));
+    for input in [line("   "), json!({ "text": "never run\u{3}" })] {
+        let ended = interact(&mut shell.client, &id, &input, &until);
+        assert_eq!(ended["activity"]["last_command"], before["last_command"]);
+        assert_eq!(ended["activity"]["awaited_input"]["kind"], "command");
+    }
+    let ended = interact(&mut shell.client, &id, &line("echo \"one"), &until);
+    let rest = json!({ "kind": "continuation", "known_by": "marks" });
+    assert_eq!(ended["activity"]["awaited_input"], rest, "{ended}");
+    let ended = interact(&mut shell.client, &id, &line("two\""), &until);
+    assert_eq!(ended["done_by"], "marks", "{ended}");
+    let (start, end) = (
+        &ended["output_start"],
+        &ended["activity"]["last_command"]["end"],
+    );
+    assert_eq!(text(&mut shell.client, &id, start, end), "one\ntwo\n");
+    let ended = interact(&mut shell.client, &id, &line("read x"), &until);
+    let reads = json!({ "kind": "line", "known_by": "kernel" });
+    assert_eq!(ended["activity"]["awaited_input"], reads, "{ended}");
+}
+
+/// A line that a shell reads and does not run has an exit code too, and its output is without the echo
+/// and the next prompt.
+#[test]
+fn a_line_that_runs_nothing_has_an_exit_code_and_only_its_own_output() {
+    let daemon = daemon_with(".bashrc", "PS1='$ '\n");
+    for (name, typed, code, output) in [
+        (
+            "bash",
+            "if )",
+            json!(2),
+            "bash: syntax error near unexpected token `)'\n",
+        ),
+        ("bash", "# only a remark", json!(0), ""),
+        ("bash", "   ", Value::Null, ""),
+        ("zsh", "if )", json!(1), "zsh: parse error near `)'\n"),
+        ("zsh", "   ", Value::Null, ""),
+        ("zsh", "printf nonl", json!(0), "nonl"),
+        ("fish", "# only a remark", json!(0), ""),
+        ("fish", "printf nonl", json!(0), "nonl"),
+        ("dash", "# only a remark", json!(0), ""),
+        ("dash", "   ", Value::Null, ""),
+    ] {
+        if !is_installed(name, "a_line_that_runs_nothing_has_an_exit_code") {
+            continue;
+        }
+        let mut shell = MarkedShell::start(&daemon, &[name]);
+        let (id, until) = (shell.id.clone(), json!({ "done": true }));
+        let since = json!({ "id": id, "since": 0, "until": until });
+        shell.client.ok("session.wait_for", &since);
+        interact(&mut shell.client, &id, &line("true"), &until);
+        let ended = interact(&mut shell.client, &id, &line(typed), &until);
+        assert_eq!(ended["done_by"], "marks", "{name} {typed}: {ended}");
+        let (start, end) = (&ended["output_start"], &ended["output_end"]);
+        let shown = text(&mut shell.client, &id, start, end);
+        assert_eq!(shown, output, "{name} {typed:?}: {ended}");
+        let command = ended.get("command").unwrap_or(&Value::Null);
+        let exit_code = command.get("exit_code").unwrap_or(&Value::Null);
+        assert_eq!(*exit_code, code, "{name} {typed:?}: {ended}");
+    }
 }

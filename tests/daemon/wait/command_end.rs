@@ -125,7 +125,7 @@ fn dash_is_done_when_it_reads_again() {
         ("echo hi", 0, "hi\n"),
         ("sleep 1; echo READY", 1_000, "READY\n"),
     ];
-    program(&["dash", "-i"], r"\$ $", &cases, "foreground");
+    program(&["env", "dash", "-i"], r"\$ $", &cases, "foreground");
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
-        let own_input = OwnInput::before(&terminal, &input);
+        let own_input = OwnInput::of(&input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
         let typing_params = TypeInput {

@@ -15,9 +15,10 @@ use super::screens::Screens;
 use crate::clock::now_ms;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::input::foreground::runs_pasted_lines;
 use crate::terminal::input::input_audit::AuditedInput;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
-use crate::terminal::input::typing::{Lines, Typing, TypingModes, echo_of};
+use crate::terminal::input::typing::{Lines, Paste, Typing, TypingModes, echo_of};
 use crate::terminal::input::{Care, LineCare, PipePosition, Secrecy};
 
 use self::control_keys::ControlKeys;
@@ -67,7 +68,13 @@ impl InputSender {
             return Err(TerminalError::NoSecretAwaited(terminal.id().clone()));
         }
         let look = |model: &_| TypingModes::of(model, tty);
-        let modes = self.screens.look_at(terminal, look).await?;
+        let mut modes = self.screens.look_at(terminal, look).await?;
+        if modes.paste == Paste::Bracketed
+            && typing.has_lines()
+            && !runs_pasted_lines(terminal).await
+        {
+            modes.paste = Paste::Typed;
+        }
         let bytes = typing.bytes(&modes)?;
         let secrecy = match (input.secret, input.force) {
             (false, _) => Secrecy::Shown(echo_of(&bytes)),

@@ -15,6 +15,12 @@ unset TERMD_SHELL_NONCE
 __termd_prompt() {
     { local -; set +aefuvx; } 2>/dev/null
     {
+        # A line that bash has read and not run, such as a comment, or one with an error of syntax. It is in
+        # the history, and has an exit code.
+        if [[ ! ${__termd_ran-} && ${__termd_number-} && ${HISTCMD-} != "$__termd_number" ]]; then
+            __termd_ran=$(__termd_say_newest)
+            builtin printf '%s' "$__termd_ran"
+        fi
         if [[ ${__termd_ran-} ]]; then builtin printf '\e]133;D;%d\e\\' "$1"; fi
         # Before A: whoever waits for the prompt knows then where the command has led.
         __termd_cwd
@@ -93,10 +99,16 @@ __termd_wrap() {
     __termd_wrapped=$PS1
 }
 
-# In a subshell, after the line was read and before it is run. The text is that of the history,
-# where it is certain that the line is in it; one that begins with a space is nobody's business.
+# In a subshell, after the line was read and before it is run.
 __termd_preexec() {
     { local -; set +aefuvx; } 2>/dev/null
+    __termd_say_newest
+    builtin printf '\e]133;C\e\\'
+}
+
+# The text is that of the history, where it is certain that the line is in it; one that begins with a
+# space is nobody's business.
+__termd_say_newest() {
     local LC_ALL=C HISTTIMEFORMAT= entry number text
     entry=$(builtin history 1 2>/dev/null)
     if [[ $entry =~ ^\ *([0-9]+)\*?\ \ (.*)$ ]]; then
@@ -105,7 +117,6 @@ __termd_preexec() {
             __termd_say "$text"
         fi
     fi
-    builtin printf '\e]133;C\e\\'
 }
 
 # Whether a line that is not in the history anew can only be the last one again.

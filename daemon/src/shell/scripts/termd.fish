@@ -46,6 +46,9 @@ function __termd_postexec --on-event fish_postexec
     end
 end
 
+# In a paste a TAB is a character as any other. fish 3 inserts none of its own accord.
+bind -M paste \t 'commandline -i \t' 2>/dev/null
+
 # Backslash, semicolon and control characters as VS Code escapes them.
 function __termd_escaped
     set -l text (builtin string sub -l 16384 -- "$argv[1]" | builtin string collect)

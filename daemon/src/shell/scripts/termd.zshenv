@@ -33,12 +33,18 @@ fi
             if (( __termd_made_eol_mark )); then builtin unset PROMPT_EOL_MARK; fi
         fi
         {
+            # A line that zsh has read and not run: it has an error of syntax. It is in the history, and has
+            # an exit code.
+            if (( ! __termd_ran && code && __termd_number && HISTCMD > __termd_number )); then
+                __termd_say "${history[$((HISTCMD - 1))]-}"
+                __termd_ran=1
+            fi
             if (( __termd_ran && ! has_eol_mark )); then builtin print -rn -- $'\e]133;D;'$code$'\e\\'; fi
             # Before A: whoever waits for the prompt knows then where the command has led.
             __termd_cwd
             builtin print -rn -- $'\e]133;A\e\\'
         } 2>/dev/null >/dev/tty
-        __termd_ran=0
+        __termd_ran=0 __termd_number=$HISTCMD
         # A hook of the user's may have made itself the last one, or set the prompt.
         if [[ $precmd_functions[1] != __termd_precmd || $precmd_functions[-1] != __termd_wrap ]]; then
             precmd_functions=(__termd_precmd ${precmd_functions:#__termd_*} __termd_wrap)
@@ -103,7 +109,7 @@ fi
         builtin print -rn -- $'\e]7;file://'$HOST$__termd_url$'\e\\'
     }
 
-    typeset -gi __termd_ran=0 __termd_made_eol_mark=0
+    typeset -gi __termd_ran=0 __termd_number=0 __termd_made_eol_mark=0
     typeset -g __termd_pwd= __termd_url= __termd_b=$'%{\e]133;B\e\\%}'
     typeset -g __termd_d=$'%{\e]133;D;%?\e\\%}'
     typeset -ga precmd_functions preexec_functions

@@ -29,6 +29,9 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
     "--init-command",
 ];
 
+/// Programs that have bracketed paste on, and take a paste of several lines as one command.
+const PASTES_ARE_ONE_COMMAND: [&str; 2] = ["gdb", "gdb-multiarch"];
+
 /// The leader of a tty's foreground process group (tcgetpgrp(3)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForegroundProcess {
@@ -55,6 +58,13 @@ pub async fn foreground_process(terminal: &Terminal) -> Option<ForegroundProcess
         cwd: cwd_of(pid),
         is_root,
     })
+}
+
+/// Whether the foreground program runs a paste of several lines line by line.
+pub async fn runs_pasted_lines(terminal: &Terminal) -> bool {
+    let pid = terminal.ask(Request::Foreground).await;
+    let name = pid.and_then(name_of).unwrap_or_default();
+    !PASTES_ARE_ONE_COMMAND.contains(&name.as_str())
 }
 
 pub(super) fn name_of(pid: i32) -> Option<String> {

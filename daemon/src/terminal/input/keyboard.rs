@@ -14,6 +14,7 @@ use super::tty::{self, HiddenEcho};
 use super::typed_log::TypedText;
 use super::typing::pending_after;
 use crate::terminal::handle::Terminal;
+use termd_vt::Model;
 
 /// How long a line that is too long for a canonical tty waits: longer than a shell takes from a
 /// command's end to its next prompt.
@@ -97,7 +98,14 @@ impl Keyboard {
                 let offset: Offset = terminal.end();
                 let text = text.clone();
                 terminal.touch();
-                terminal.typed.push(TypedText { offset, text, tty });
+                let line = terminal.screen.look(Model::cursor_line);
+                let (before, _) = line.unwrap_or_default();
+                terminal.typed.push(TypedText {
+                    offset,
+                    text,
+                    tty,
+                    before,
+                });
             }
             _ => {}
         }

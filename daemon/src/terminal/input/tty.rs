@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcgetpgrp, tcsetattr,
+    LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
 /// How a tty takes input (termios(3)).
@@ -22,6 +22,9 @@ pub struct LineDiscipline {
     pub echo: bool,
     /// ICANON.
     pub canonical: bool,
+    /// ISIG or OPOST is off, as cfmakeraw(3) leaves them: of a program that passes everything on (ssh,
+    /// sudo, `docker run`). Line editors leave both on.
+    pub raw: bool,
 }
 
 impl LineDiscipline {
@@ -34,14 +37,24 @@ impl LineDiscipline {
 /// How the tty reads; `None` where it cannot say.
 pub(crate) fn line_discipline(master: &OwnedFd) -> Option<LineDiscipline> {
     let termios = tcgetattr(master).ok()?;
+    let (local, output) = (termios.local_modes, termios.output_modes);
     Some(LineDiscipline {
-        echo: termios.local_modes.contains(LocalModes::ECHO),
-        canonical: termios.local_modes.contains(LocalModes::ICANON),
+        echo: local.contains(LocalModes::ECHO),
+        canonical: local.contains(LocalModes::ICANON),
+        raw: !(local.contains(LocalModes::ISIG) && output.contains(OutputModes::OPOST)),
     })
 }
 
 pub(crate) fn is_canonical(master: &OwnedFd) -> bool {
     line_discipline(master).is_some_and(|tty| tty.canonical)
+}
+
+/// Whether output waits to be read. The poll waits for the kernel's worker, which may have some on its
+/// way.
+pub(crate) fn has_output(master: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(master, PollFlags::IN)];
+    let is_ready = poll(&mut fds, Some(&Timespec::default()));
+    is_ready.is_ok() && fds[0].revents().contains(PollFlags::IN)
 }
 
 /// The foreground process group; `None` where there is none.

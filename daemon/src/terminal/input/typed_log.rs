@@ -16,6 +16,9 @@ const MAX_REMEMBERED: usize = 64;
 /// Bytes of text remembered, over all inputs of a terminal.
 const MAX_REMEMBERED_BYTES: usize = 256 << 10;
 
+/// Longest line before an input that is remembered, in bytes: longer ones are no prompts.
+const MAX_PROMPT_BYTES: usize = 256;
+
 /// One input, as its echo shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedText {
@@ -25,6 +28,8 @@ pub struct TypedText {
     pub text: String,
     /// How the tty read when the input was queued.
     pub tty: LineDiscipline,
+    /// The cursor's line before the cursor when the input was queued.
+    pub before: String,
 }
 
 /// The last inputs of a terminal.
@@ -41,7 +46,10 @@ struct Inputs {
 
 impl TypedLog {
     /// Remembers an input, and forgets the oldest where there are too many.
-    pub fn push(&self, typed: TypedText) {
+    pub fn push(&self, mut typed: TypedText) {
+        if typed.before.len() > MAX_PROMPT_BYTES {
+            typed.before.clear();
+        }
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.bytes += typed.text.len();
         log.inputs.push_back(typed);
@@ -51,6 +59,20 @@ impl TypedLog {
             };
             log.bytes -= oldest.text.len();
         }
+    }
+
+    /// The lines before lines that were typed, newest first, each once. Where a program has read a line
+    /// it may show the same prompt again.
+    pub fn lines_before(&self) -> Vec<String> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines: Vec<String> = Vec::new();
+        let lines_typed = log.inputs.iter().rev().filter(|it| it.text.contains('\n'));
+        for typed in lines_typed {
+            if !typed.before.trim().is_empty() && !lines.contains(&typed.before) {
+                lines.push(typed.before.clone());
+            }
+        }
+        lines
     }
 
     /// The inputs whose echo may lie at or after `since`, oldest first.
@@ -72,8 +94,29 @@ mod tests {
             tty: LineDiscipline {
                 echo: true,
                 canonical: true,
+                raw: false,
             },
+            before: String::new(),
         }
+    }
+
+    #[test]
+    fn lines_before_are_those_of_whole_lines_and_each_is_there_once() {
+        let log = TypedLog::default();
+        for (before, text) in [
+            ("$ ", "ls\n"),
+            (">>> ", "1\n"),
+            ("x", "key"),
+            ("$ ", "ls\n"),
+            ("  ", "\n"),
+            (&*"y".repeat(MAX_PROMPT_BYTES + 1), "z\n"),
+        ] {
+            log.push(TypedText {
+                before: before.to_owned(),
+                ..typed(0, text)
+            });
+        }
+        assert_eq!(log.lines_before(), ["$ ", ">>> "]);
     }
 
     #[test]

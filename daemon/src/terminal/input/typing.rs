@@ -115,6 +115,11 @@ impl<'a> Typing<'a> {
         })
     }
 
+    /// Whether it is text of several lines.
+    pub fn has_lines(&self) -> bool {
+        matches!(self.what, What::Text(text) if text.trim_end().contains(['\r', '\n']))
+    }
+
     /// The bytes for a terminal in these modes.
     pub fn bytes(&self, modes: &TypingModes) -> Result<Vec<u8>, TerminalError> {
         let mut bytes = match &self.what {
@@ -175,7 +180,10 @@ fn text_bytes(text: &str, modes: TypingModes) -> Vec<u8> {
     if ended {
         lines.pop();
     }
-    let is_paste = lines.len() > 1 || lines.iter().any(|line| line.len() > PASTED_ABOVE_BYTES);
+    let is_paste = lines.len() > 1
+        || lines
+            .iter()
+            .any(|line| line.len() > PASTED_ABOVE_BYTES || has_inner_tab(line));
     let mut bytes = if is_paste && modes.paste == Paste::Bracketed {
         let body = without_paste_end(&lines.join("\r"));
         format!("{PASTE_BEGIN}{body}{PASTE_END}").into_bytes()
@@ -188,6 +196,12 @@ fn text_bytes(text: &str, modes: TypingModes) -> Vec<u8> {
         bytes.extend(enter(modes));
     }
     bytes
+}
+
+/// Whether a TAB stands before other text. Typed, it would complete what stands before it. One at the end
+/// is to do so.
+fn has_inner_tab(line: &str) -> bool {
+    line.trim_end_matches('\t').contains('\t')
 }
 
 /// Splits at CR LF, LF or CR. After the last line end there is one more line, empty.

@@ -450,6 +450,7 @@ impl Actor {
             Request::LineDiscipline(to) => {
                 answer(to, self.pty_in_use().and_then(tty::line_discipline));
             }
+            Request::HasOutput(to) => answer(to, self.source.pty().map(tty::has_output)),
             Request::Foreground(to) => {
                 answer(to, self.pty_in_use().and_then(tty::foreground_group));
             }

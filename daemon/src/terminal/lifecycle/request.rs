@@ -21,6 +21,8 @@ pub enum Request {
     EndOfFileCharacter(oneshot::Sender<u8>),
     /// The inode of the pipe that the command reads.
     StdinInode(oneshot::Sender<u64>),
+    /// Whether the program has printed something that the task has not read yet.
+    HasOutput(oneshot::Sender<bool>),
     /// The tty's foreground process group.
     Foreground(oneshot::Sender<i32>),
 }

@@ -94,14 +94,18 @@ impl ScreenFeeder {
 
     fn heed(&mut self, events: Vec<(u64, Event)>) {
         for (offset, event) in events {
-            if let Some(step) = Step::of(&event) {
-                self.terminal.shell(|log| log.push(Offset(offset), step));
-            }
-            let Some(mark) = self.mark(Offset(offset), event) else {
-                continue;
-            };
-            let changes = self.commands.on(mark, now_ms());
-            self.log(&changes);
+            let step = Step::of(&event);
+            let mark = self.mark(Offset(offset), event);
+            let changes = mark.map(|mark| self.commands.on(mark, now_ms()));
+            let changes = changes.unwrap_or_default();
+            // At once, so that nobody sees a shell at its prompt whose command has not ended.
+            let id = self.terminal.id();
+            self.terminal.shell(|log| {
+                if let Some(step) = step {
+                    log.push(Offset(offset), step);
+                }
+                changes.iter().for_each(|change| log.on(id, change));
+            });
             if self.changes.len() + changes.len() <= MAX_WAITING_CHANGES {
                 self.changes.extend(changes);
             } else if !std::mem::replace(&mut self.has_warned, true) {

@@ -131,6 +131,10 @@ impl ShellCommands {
                 }
             }
             ShellMark::CommandFinished { exit, offset } if self.is_new(offset) => {
+                if self.phase == Phase::Idle && self.line.is_some() {
+                    // The shell has read the line and not run it: it has an exit code, and no output.
+                    changes.push(self.start(offset, now_ms));
+                }
                 changes.extend(self.end(exit, offset, now_ms));
                 self.line = None;
             }

@@ -22,6 +22,8 @@ pub enum Step {
     PromptStart,
     /// B: what is typed follows.
     PromptEnd,
+    /// P;k=s: the command line is not complete, and goes on after this prompt.
+    Continued,
     /// C: a command's output follows.
     OutputStart,
     /// D: the command has ended.
@@ -33,6 +35,7 @@ impl Step {
         match event {
             Event::PromptStart => Some(Self::PromptStart),
             Event::PromptEnd => Some(Self::PromptEnd),
+            Event::Continuation => Some(Self::Continued),
             Event::OutputStart => Some(Self::OutputStart),
             Event::CommandFinished { .. } => Some(Self::Finished),
             _ => None,
@@ -43,7 +46,7 @@ impl Step {
     pub fn state(self) -> CommandState {
         match self {
             Self::PromptStart | Self::Finished => CommandState::Prompt,
-            Self::PromptEnd => CommandState::Input,
+            Self::PromptEnd | Self::Continued => CommandState::Input,
             Self::OutputStart => CommandState::Running,
         }
     }
@@ -55,6 +58,16 @@ pub struct Mark {
     /// The offset after the mark.
     pub offset: Offset,
     pub step: Step,
+}
+
+/// A shell at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellNow {
+    pub state: CommandState,
+    /// The newest mark.
+    pub mark: Option<Mark>,
+    /// The newest command. It has ended where the state says that none runs.
+    pub command: Option<CommandInfo>,
 }
 
 /// The last marks of a terminal's shell.
@@ -87,6 +100,18 @@ impl ShellLog {
             self.before = oldest.step.state();
         }
         self.marks.push_back(Mark { offset, step });
+    }
+
+    /// The shell's state after the newest mark, that mark, and the newest command.
+    pub fn now(&self) -> ShellNow {
+        ShellNow {
+            state: self
+                .marks
+                .back()
+                .map_or(self.before, |mark| mark.step.state()),
+            mark: self.marks.back().copied(),
+            command: self.last.clone(),
+        }
     }
 
     /// Takes a start or an end of a command.

@@ -4,17 +4,21 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 use termd_proto::command::{CommandInfo, CommandSource};
-use termd_proto::interact::{Activity, Foreground};
-use termd_proto::screen::ScreenRows;
+use termd_proto::interact::{Activity, AwaitedInput, Foreground, InputKind, InputKnownBy};
+use termd_proto::screen::{CommandState, ScreenRows};
 use termd_vt::Model;
 
-use super::program::{Program, foreground};
+use super::awaited_input::{ShellState, awaited_input};
+use super::completion::Printed;
+use super::completion_probe::foreground_state;
+use super::program::{Program, foreground, foreground_leader};
 use super::prompt::{self, CursorLine};
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::{ForegroundProcess, foreground_process};
 use crate::terminal::input::tty::LineDiscipline;
+use crate::terminal::output::shell_log::{Mark, Step};
 use crate::terminal::screen::restore::look_at;
 
 pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, TerminalError> {
@@ -31,15 +35,44 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
     };
     let look = |model: &Model| (model.screen(rows), model.cursor_line());
     let (screen, (before, after)) = look_at(store, terminal, look).await?;
-    let program = is_running
-        .then(|| foreground(terminal.record.pid))
-        .flatten();
+    // The state and the command are of one moment, and not before that of the screen.
+    let now = terminal.shell(|log| log.now());
+    let command_state = match now.state {
+        // An earlier server may have known it.
+        CommandState::Unknown => screen.command_state,
+        state => state,
+    };
+    let shell = shell_state(terminal, command_state, now.mark);
+    let program = is_running.then(|| {
+        if shell.has_line {
+            foreground_leader(terminal.record.pid)
+        } else {
+            foreground(terminal.record.pid)
+        }
+    });
+    let program = program.flatten();
     let line = CursorLine {
         before: &before,
         after: &after,
     };
-    let prompt = prompt::hint(screen.command_state, line).filter(|_| is_running);
+    let lines_before = terminal.typed.lines_before();
+    let look = prompt::look(line, &lines_before);
+    let awaits_secret = is_running && tty.is_some_and(LineDiscipline::awaits_secret);
     let quiet = Instant::now().saturating_duration_since(progress.screen.changed_at);
+    let awaited = if awaits_secret {
+        Some(AwaitedInput {
+            kind: InputKind::Secret,
+            known_by: InputKnownBy::Kernel,
+        })
+    } else if is_running && !screen.alternate {
+        let seen = program.as_ref().zip(tty);
+        let seen = seen.map(|(program, tty)| foreground_state(program, tty, look, Printed::Whole));
+        awaited_input(shell, seen.as_ref(), quiet)
+    } else {
+        None
+    };
+    let prompt = prompt::hint(awaited, look).filter(|_| is_running);
+    let prompt_text = prompt.and_then(|_| shown_prompt(line, &lines_before));
     Ok(Activity {
         end: progress.end,
         state: terminal.state(),
@@ -47,16 +80,41 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         end_cause: progress.end_cause,
         quiet_ms: milliseconds(quiet),
         full_screen: screen.full_screen,
-        command_state: screen.command_state,
-        last_command: last_command(store, terminal).await?,
+        command_state,
+        last_command: last_command(store, terminal, now.command).await?,
         cwd: screen
             .cwd
             .or_else(|| program.as_ref().and_then(Program::cwd)),
         foreground: process.filter(|_| is_running).map(to_wire),
         prompt,
-        awaiting_secret: is_running && tty.is_some_and(LineDiscipline::awaits_secret),
+        prompt_text,
+        awaiting_secret: awaits_secret,
+        awaited_input: awaited,
         bracketed_paste: screen.modes.bracketed_paste,
     })
+}
+
+/// The prompt on the cursor's line: the one that was there before, or all of the line.
+fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
+    let learnt = prompt::learnt_prompt(line, lines_before);
+    let text = learnt.unwrap_or(line.before);
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// What the shell says of itself, and whether a line was given to it at its prompt.
+fn shell_state(
+    terminal: &Terminal,
+    command_state: CommandState,
+    newest: Option<Mark>,
+) -> ShellState {
+    let is_at_prompt = matches!(command_state, CommandState::Prompt | CommandState::Input);
+    let marked_at = newest.map(|mark| mark.offset).unwrap_or_default();
+    let typed = || terminal.typed.since(marked_at);
+    ShellState {
+        command_state,
+        is_continued: newest.is_some_and(|mark| mark.step == Step::Continued),
+        has_line: is_at_prompt && typed().iter().any(|typed| typed.text.ends_with('\n')),
+    }
 }
 
 fn to_wire(process: ForegroundProcess) -> Foreground {
@@ -74,8 +132,8 @@ fn milliseconds(time: Duration) -> u64 {
 async fn last_command(
     store: &Store,
     terminal: &Terminal,
+    known: Option<CommandInfo>,
 ) -> Result<Option<CommandInfo>, TerminalError> {
-    let known = terminal.shell(|log| log.last_command().cloned());
     if known.is_some() || terminal.progress().exit.is_none() {
         return Ok(known);
     }
@@ -84,17 +142,17 @@ async fn last_command(
     Ok(newest.filter(|command| command.source == CommandSource::Shell))
 }
 
-/// The command that came of the input at `typed_at`; without input, the command that ran after
+/// The last command, where it came of the input at `typed_at`; without input, where it ran after
 /// `since`.
 pub(super) fn command_since(
-    terminal: &Terminal,
+    last: Option<&CommandInfo>,
     since: Offset,
     typed_at: Option<Offset>,
 ) -> Option<CommandInfo> {
-    let last = terminal.shell(|log| log.last_command().cloned())?;
+    let last = last.filter(|last| last.source == CommandSource::Shell)?;
     let is_it = match typed_at {
         Some(typed_at) => last.start > typed_at,
         None => last.end.is_none_or(|end| end > since),
     };
-    is_it.then_some(last)
+    is_it.then(|| last.clone())
 }

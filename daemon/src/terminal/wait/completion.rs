@@ -4,12 +4,17 @@
 //! tty out of canonical mode to read, and puts it back before it runs anything; and the foreground
 //! process group is the shell's own again when its command has ended. Otherwise a program is busy, and
 //! the command is not done.
+//!
+//! A program that sleeps in a read of its tty awaits input, whatever it has printed: the kernel would
+//! wake it if there were any. A program that sleeps in select(2) or poll(2) may wait for anything. It
+//! counts where it watches nothing but its tty, or has given the tty the settings of a line editor.
 
 use std::time::Duration;
 
-use termd_proto::interact::DoneBy;
+use termd_proto::interact::{AwaitedInput, DoneBy, InputKind, InputKnownBy};
 use termd_proto::screen::CommandState;
 
+use super::prompt::{PromptKind, PromptLook};
 use crate::terminal::output::shell_log::Step;
 
 /// How long a shell is at a prompt before it has run all lines that were typed ahead: what it needs
@@ -17,6 +22,17 @@ use crate::terminal::output::shell_log::Step;
 const AT_PROMPT: Duration = Duration::from_millis(60);
 /// The same for a shell that has run nothing yet: it may still read its startup files.
 const AT_FIRST_PROMPT: Duration = Duration::from_millis(600);
+/// How long a program that sleeps in a read of its tty is quiet before it counts as waiting: what comes
+/// at once after its last output is waited for, such as the end of a prompt that is written in pieces.
+const READ_QUIET: Duration = Duration::from_millis(100);
+/// How much longer to wait where less was printed than the input's echo. Input reaches a sleeping reader
+/// within milliseconds.
+const READ_PATIENCE: Duration = Duration::from_millis(200);
+/// How long a program is quiet that sleeps in poll(2) with a line editor's settings and shows no prompt.
+const POLL_QUIET: Duration = Duration::from_millis(300);
+/// How long a shell that has taken a line and not run it is quiet before it counts as waiting for the
+/// rest of it.
+const CONTINUATION_QUIET: Duration = Duration::from_millis(150);
 /// How long a shell without marks is quiet before it counts as waiting.
 const SHELL_QUIET: Duration = Duration::from_millis(100);
 /// The same for a program that edits lines itself and shows a prompt.
@@ -28,6 +44,9 @@ const WITHIN_COMMAND_QUIET: Duration = Duration::from_millis(400);
 /// How much longer to wait where less was printed than the input's echo, which may be on its way: on a
 /// busy machine a shell's prompt comes late, too.
 const ECHO_PATIENCE: Duration = Duration::from_secs(1);
+/// How much longer to wait where a shell's prompt is not the one that was there all the time: it may be
+/// output, and the shell at work.
+const STRANGE_PATIENCE: Duration = Duration::from_millis(3_500);
 /// The least confidence that the last line is a prompt.
 const PROMPT_CONFIDENCE: f32 = 0.6;
 
@@ -41,6 +60,10 @@ pub enum Completion {
     NotYet,
     /// The marks do not say: [`by_process`] decides.
     AskProcess(RunsIn),
+    /// A line was given to the shell, which has not run it: [`by_shell`] decides.
+    AskShell,
+    /// The shell is at a prompt, and fewer prompts came than lines were given: [`by_reader`] decides.
+    AskReader,
 }
 
 /// Where the foreground program runs.
@@ -66,7 +89,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    fn state(&self) -> CommandState {
+    /// The shell's state now.
+    pub fn state(&self) -> CommandState {
         (self.since.last()).map_or(self.at_typing, |step| step.state())
     }
 
@@ -98,6 +122,9 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
         };
         return Completion::AskProcess(runs_in);
     }
+    if marks.since.last() == Some(&Step::Continued) {
+        return after(AT_PROMPT, quiet, DoneBy::Foreground);
+    }
     let (began, ended) = (marks.count(Step::OutputStart), marks.count(Step::Finished));
     // fish does not tell where its prompt ends.
     let may_read = |state| matches!(state, CommandState::Input | CommandState::Prompt);
@@ -122,16 +149,26 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
             return after(AT_PROMPT, quiet, DoneBy::Marks);
         }
     }
-    let is_past = lines == 0 || !marks.since.is_empty();
-    if !may_read(state) || !is_past || is_between {
+    if !may_read(state) || is_between {
         return Completion::NotYet;
     }
-    let needed = if began > 0 || lines == 0 {
+    if lines > 0 && marks.since.is_empty() {
+        return match CONTINUATION_QUIET.checked_sub(quiet) {
+            None | Some(Duration::ZERO) => Completion::AskShell,
+            Some(left) => Completion::NotBefore(left),
+        };
+    }
+    // A program was typed to, so the shell has run something.
+    let has_run = began > 0 || marks.at_typing == CommandState::Running;
+    let needed = if has_run || lines == 0 {
         AT_PROMPT
     } else {
         AT_FIRST_PROMPT
     };
-    after(needed, quiet, DoneBy::Marks)
+    match after(needed, quiet, DoneBy::Marks) {
+        Completion::Done(_) if prompts < lines => Completion::AskReader,
+        verdict => verdict,
+    }
 }
 
 /// What the foreground program does.
@@ -143,8 +180,35 @@ pub enum ProcessState {
     Sleeps,
     /// It sleeps, but not for the tty.
     SleepsElsewhere,
+    /// It sleeps in select(2) or poll(2), for the tty or anything else.
+    Polls,
+    /// It sleeps in select(2) for input of nothing but its tty.
+    SelectsTty,
     /// It sleeps in a read of a tty.
     ReadsTty,
+}
+
+impl ProcessState {
+    /// Whether it sleeps until its tty has input.
+    pub fn waits_for_tty(self) -> bool {
+        matches!(self, Self::SelectsTty | Self::ReadsTty)
+    }
+
+    /// Whether it may sleep until its tty has input.
+    fn may_wait_for_tty(self) -> bool {
+        self.waits_for_tty() || matches!(self, Self::Sleeps | Self::Polls)
+    }
+}
+
+/// How the tty takes input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TtyMode {
+    /// It gathers lines (ICANON).
+    Canonical,
+    /// A line editor reads keys: ICANON is off, signals and output are still the tty's.
+    Editor,
+    /// The program passes everything on, as ssh does.
+    Raw,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,13 +225,67 @@ pub enum ProgramKind {
 pub struct ForegroundState {
     pub kind: ProgramKind,
     pub doing: ProcessState,
-    /// Whether it is the terminal's own program, or the one that was typed to.
-    pub is_home: bool,
-    /// ICANON: the tty gathers lines.
-    pub canonical: bool,
-    /// The confidence that the last line is a prompt.
-    pub prompt: f32,
+    pub tty: TtyMode,
+    /// The look of the last line.
+    pub prompt: PromptLook,
     pub printed: Printed,
+}
+
+impl ForegroundState {
+    fn looks_like_prompt(&self) -> bool {
+        self.prompt.confidence >= PROMPT_CONFIDENCE
+    }
+
+    fn is_canonical(&self) -> bool {
+        self.tty == TtyMode::Canonical
+    }
+
+    /// Whether the kernel says that the program waits for its tty. While a tty gathers lines, programs
+    /// select(2) from it beside their work, to be interrupted.
+    fn waits_for_tty(&self) -> bool {
+        match self.doing {
+            ProcessState::ReadsTty => true,
+            ProcessState::SelectsTty => !self.is_canonical(),
+            _ => false,
+        }
+    }
+
+    /// Whether the program sleeps in poll(2), and its tty has the settings of a line editor.
+    fn polls_as_editor(&self) -> bool {
+        self.doing == ProcessState::Polls && self.tty == TtyMode::Editor
+    }
+
+    /// What the program awaits, where it awaits something.
+    pub fn awaited(&self) -> AwaitedInput {
+        let is_at_prompt = match self.kind {
+            ProgramKind::EditingShell => !self.is_canonical(),
+            ProgramKind::PlainShell | ProgramKind::Program => self.looks_like_prompt(),
+        };
+        AwaitedInput {
+            kind: match (is_at_prompt, self.prompt.kind) {
+                (true, PromptKind::Command | PromptKind::Strange) => InputKind::Command,
+                (true, PromptKind::Continuation) => InputKind::Continuation,
+                (true, PromptKind::Question) | (false, _) => InputKind::Line,
+            },
+            known_by: self.known_by(),
+        }
+    }
+
+    /// How it is known that a shell awaits the rest of a line.
+    pub fn continuation_known_by(&self) -> InputKnownBy {
+        match self.kind {
+            ProgramKind::EditingShell => InputKnownBy::Kernel,
+            ProgramKind::PlainShell | ProgramKind::Program => InputKnownBy::Prompt,
+        }
+    }
+
+    fn known_by(&self) -> InputKnownBy {
+        if self.waits_for_tty() || self.polls_as_editor() {
+            InputKnownBy::Kernel
+        } else {
+            InputKnownBy::Prompt
+        }
+    }
 }
 
 /// What was printed since the input, its echo included.
@@ -182,40 +300,77 @@ pub enum Printed {
 
 /// Judges by the foreground program, after so much time without output.
 pub fn by_process(seen: &ForegroundState, runs_in: RunsIn, quiet: Duration) -> Completion {
-    let reads = matches!(seen.doing, ProcessState::Sleeps | ProcessState::ReadsTty);
+    if seen.waits_for_tty() {
+        let by = match seen.kind {
+            ProgramKind::Program if seen.looks_like_prompt() => DoneBy::Prompt,
+            _ => DoneBy::Foreground,
+        };
+        let quiet = match seen.printed {
+            Printed::None | Printed::Part => quiet.saturating_sub(READ_PATIENCE),
+            Printed::Whole => quiet,
+        };
+        return after(READ_QUIET, quiet, by);
+    }
+    let quiet = match seen.prompt.kind {
+        PromptKind::Strange => quiet.saturating_sub(STRANGE_PATIENCE),
+        _ => quiet,
+    };
     let quiet = match seen.printed {
-        _ if !reads => return Completion::NotYet,
+        _ if !seen.doing.may_wait_for_tty() => return Completion::NotYet,
         Printed::None => return Completion::NotYet,
         Printed::Part => quiet.saturating_sub(ECHO_PATIENCE),
         Printed::Whole => quiet,
     };
-    let looks_like_prompt = seen.prompt >= PROMPT_CONFIDENCE;
+    let looks_like_prompt = seen.looks_like_prompt();
     if runs_in == RunsIn::Command {
         // A mark will show the command's end. Before that, only a sure prompt counts.
-        let waits = !seen.canonical || seen.doing == ProcessState::ReadsTty;
-        return if looks_like_prompt && waits {
+        return if looks_like_prompt && !seen.is_canonical() {
             after(WITHIN_COMMAND_QUIET, quiet, DoneBy::Prompt)
+        } else if seen.polls_as_editor() {
+            after(POLL_QUIET, quiet, DoneBy::Foreground)
         } else {
             Completion::NotYet
         };
     }
     match seen.kind {
-        ProgramKind::EditingShell if !seen.canonical => {
+        ProgramKind::EditingShell if !seen.is_canonical() => {
             after(SHELL_QUIET, quiet, DoneBy::Foreground)
         }
         ProgramKind::PlainShell if looks_like_prompt => {
             after(SHELL_QUIET, quiet, DoneBy::Foreground)
         }
-        ProgramKind::Program if looks_like_prompt && !seen.canonical => {
+        ProgramKind::Program if looks_like_prompt && !seen.is_canonical() => {
             after(EDITOR_QUIET, quiet, DoneBy::Prompt)
         }
         ProgramKind::Program | ProgramKind::EditingShell if looks_like_prompt => {
             after(COOKED_QUIET, quiet, DoneBy::Prompt)
         }
-        _ if seen.is_home && seen.canonical && seen.doing == ProcessState::ReadsTty => {
-            after(COOKED_QUIET, quiet, DoneBy::Foreground)
-        }
+        _ if seen.polls_as_editor() => after(POLL_QUIET, quiet, DoneBy::Foreground),
         _ => Completion::NotYet,
+    }
+}
+
+/// Judges a shell that has taken a line and not run it: it may be busy, or read the rest of it.
+pub fn by_shell(seen: &ForegroundState, quiet: Duration) -> Completion {
+    let has_taken_it = seen.waits_for_tty() || seen.printed != Printed::None;
+    if !has_taken_it || !seen.doing.may_wait_for_tty() || seen.is_canonical() {
+        return Completion::NotYet;
+    }
+    match seen.kind {
+        ProgramKind::EditingShell => after(CONTINUATION_QUIET, quiet, DoneBy::Foreground),
+        // The shell is on another machine.
+        _ if seen.looks_like_prompt() => after(COOKED_QUIET, quiet, DoneBy::Prompt),
+        _ => Completion::NotYet,
+    }
+}
+
+/// Judges a shell at a prompt that may have more to run: what was typed ahead has no mark where it begins
+/// in a shell that leaves editing to the tty.
+pub fn by_reader(seen: &ForegroundState) -> Completion {
+    if seen.doing.may_wait_for_tty() {
+        Completion::Done(DoneBy::Marks)
+    } else {
+        Completion::NotYet
     }
 }
 

@@ -4,29 +4,40 @@
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
-use termd_proto::interact::DoneBy;
+use termd_proto::interact::{AwaitedInput, DoneBy};
 use termd_proto::screen::CommandState;
 
+use super::awaited_input::{ShellState, awaited_by};
 use super::completion::{
-    Completion, ForegroundState, Marks, Printed, ProcessState, by_marks, by_process,
+    Completion, ForegroundState, Marks, Printed, ProcessState, TtyMode, by_marks, by_process,
+    by_reader, by_shell,
 };
 use super::own_input::OwnInput;
-use super::program::foreground;
-use super::prompt::{self, CursorLine};
+use super::program::{Program, foreground, foreground_leader};
+use super::prompt::{self, CursorLine, PromptLook};
+use super::screen_wait::settles_at;
 use crate::terminal::handle::Terminal;
+use crate::terminal::input::tty::LineDiscipline;
 use crate::terminal::input::typed_log::TypedText;
 use crate::terminal::lifecycle::progress::Progress;
+use crate::terminal::lifecycle::request::Request;
 use crate::terminal::output::shell_log::Step;
 use termd_vt::Model;
 
 /// The first and the longest pause between two looks at processes, which send no events.
 const FIRST_POLL: Duration = Duration::from_millis(20);
 const MAX_POLL: Duration = Duration::from_millis(100);
+/// How long the screen of a full-screen program is quiet before it counts as drawn. Over a slow line the
+/// parts of one screen come some 100 ms apart.
+const FULL_SCREEN_QUIET: Duration = Duration::from_millis(250);
 
 /// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probed {
-    Done(DoneBy),
+    /// It is done, or the foreground program awaits this input.
+    Done(DoneBy, Option<AwaitedInput>),
+    /// A full-screen program has drawn its screen.
+    Drawn,
     /// Not yet. Look again when something changes, or at this time.
     Again(Option<Instant>),
 }
@@ -88,24 +99,51 @@ impl CompletionProbe {
             last = last.max(begun);
         }
         let quiet = now.saturating_duration_since(last);
-        let verdict = match by_marks(&marks, quiet) {
-            Completion::AskProcess(runs_in) => {
-                let printed =
-                    typed_at.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
-                let seen = self.see(terminal, printed).await;
-                // Output that came during the look has ended the quiet.
-                let seen = seen.filter(|_| terminal.end() == progress.end);
-                let verdict =
-                    seen.map_or(Completion::NotYet, |seen| by_process(&seen, runs_in, quiet));
-                self.polled(verdict)
-            }
-            verdict => verdict,
-        };
-        match verdict {
-            Completion::Done(by) => Probed::Done(by),
-            Completion::NotBefore(left) => Probed::Again(Some(now + left)),
-            Completion::NotYet | Completion::AskProcess(_) => Probed::Again(None),
+        let verdict = by_marks(&marks, quiet);
+        let asks = matches!(
+            verdict,
+            Completion::AskProcess(_) | Completion::AskShell | Completion::AskReader
+        );
+        if !asks {
+            return probed(verdict, None, now);
         }
+        if terminal.screen.look(Model::is_alternate) == Some(true) {
+            let drawn_at =
+                settles_at(progress.screen, FULL_SCREEN_QUIET).max(last + FULL_SCREEN_QUIET);
+            return if drawn_at <= now {
+                Probed::Drawn
+            } else {
+                Probed::Again(Some(drawn_at))
+            };
+        }
+        let printed = typed_at.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
+        let program = match verdict {
+            Completion::AskShell => foreground_leader(terminal.record.pid),
+            _ => foreground(terminal.record.pid),
+        };
+        let seen = match program {
+            Some(program) => see(terminal, &program, printed).await,
+            None => None,
+        };
+        // What was printed before the look has ended the quiet, read or not.
+        let is_quiet = seen.is_some()
+            && terminal.ask(Request::HasOutput).await == Some(false)
+            && terminal.end() == progress.end;
+        let seen = seen.filter(|_| is_quiet);
+        let judge = |seen: &ForegroundState| match verdict {
+            Completion::AskProcess(runs_in) => by_process(seen, runs_in, quiet),
+            Completion::AskReader => by_reader(seen),
+            _ => by_shell(seen, quiet),
+        };
+        let judged = seen.as_ref().map_or(Completion::NotYet, judge);
+        let shell = ShellState {
+            command_state: marks.state(),
+            is_continued: false,
+            has_line: true,
+        };
+        let awaited = seen.map(|seen| awaited_by(shell, &seen));
+        let awaited = awaited.filter(|_| verdict != Completion::AskReader);
+        probed(self.polled(judged), awaited, now)
     }
 
     /// Sets when to look at the program again: ever less often, as nothing announces its changes.
@@ -118,27 +156,52 @@ impl CompletionProbe {
             verdict => verdict,
         }
     }
+}
 
-    async fn see(&self, terminal: &Terminal, printed: Printed) -> Option<ForegroundState> {
-        let program = foreground(terminal.record.pid)?;
-        if program.doing == ProcessState::Runs {
-            return None;
-        }
-        let tty = terminal.line_discipline().await?;
-        let (before, after) = terminal.screen.look(Model::cursor_line)?;
-        let line = CursorLine {
-            before: &before,
-            after: &after,
-        };
-        let home = self.own_input.and_then(|own| own.program);
-        Some(ForegroundState {
-            kind: program.kind(),
-            doing: program.doing,
-            is_home: home == Some(program.pid) || (program.is_roots_group && program.is_leader),
-            canonical: tty.canonical,
-            prompt: prompt::confidence(line),
-            printed,
-        })
+fn probed(verdict: Completion, awaited: Option<AwaitedInput>, now: Instant) -> Probed {
+    match verdict {
+        Completion::Done(by) => Probed::Done(by, awaited),
+        Completion::NotBefore(left) => Probed::Again(Some(now + left)),
+        Completion::NotYet
+        | Completion::AskProcess(_)
+        | Completion::AskShell
+        | Completion::AskReader => Probed::Again(None),
+    }
+}
+
+async fn see(terminal: &Terminal, program: &Program, printed: Printed) -> Option<ForegroundState> {
+    if program.doing == ProcessState::Runs {
+        return None;
+    }
+    let tty = terminal.line_discipline().await?;
+    let (before, after) = terminal.screen.look(Model::cursor_line)?;
+    let line = CursorLine {
+        before: &before,
+        after: &after,
+    };
+    let look = prompt::look(line, &terminal.typed.lines_before());
+    Some(foreground_state(program, tty, look, printed))
+}
+
+/// What is known of a program, by its tty and the cursor's line.
+pub(super) fn foreground_state(
+    program: &Program,
+    tty: LineDiscipline,
+    look: PromptLook,
+    printed: Printed,
+) -> ForegroundState {
+    ForegroundState {
+        kind: program.kind(),
+        doing: program.doing,
+        tty: match tty {
+            LineDiscipline {
+                canonical: true, ..
+            } => TtyMode::Canonical,
+            LineDiscipline { raw: true, .. } => TtyMode::Raw,
+            LineDiscipline { .. } => TtyMode::Editor,
+        },
+        prompt: look,
+        printed,
     }
 }
 

@@ -63,6 +63,11 @@ impl OutputStart {
         }
     }
 
+    /// A mark shows that the input goes on.
+    pub(super) fn continued(&mut self) {
+        *self = Self::Unknown;
+    }
+
     /// A mark shows the start.
     pub(super) fn marked(&mut self, offset: u64) {
         if *self == Self::Unknown {

@@ -4,9 +4,10 @@
 //! Only a wait for `done` without the shell's marks reads `/proc` now and then. A wait that is dropped
 //! has ended. Waits take no output away from anybody.
 //!
-//! Pure parts: [`pattern`], [`echo`], [`pattern_matcher`], [`completion`], [`prompt`].
+//! Pure parts: [`pattern`], [`echo`], [`pattern_matcher`], [`completion`], [`awaited_input`], [`prompt`].
 
 pub mod activity;
+pub mod awaited_input;
 pub mod completion;
 pub mod completion_probe;
 pub mod condition;

@@ -47,6 +47,15 @@ pub struct OutputFollower {
     since: Offset,
     /// How many inputs since `since` the matcher has got.
     inputs: usize,
+    heeds: Heeded,
+}
+
+/// By what a follower knows the echo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heeded {
+    Marks,
+    /// By its text alone, as no mark of output came.
+    Text,
 }
 
 impl OutputFollower {
@@ -55,7 +64,16 @@ impl OutputFollower {
             matcher: matcher(terminal, since).await?,
             since,
             inputs: 0,
+            heeds: Heeded::Marks,
         })
+    }
+
+    /// Looks for the echo by its text alone, whatever marks there are.
+    pub fn without_marks(self) -> Self {
+        Self {
+            heeds: Heeded::Text,
+            ..self
+        }
     }
 
     /// The end of what was looked at.
@@ -150,6 +168,11 @@ impl OutputFollower {
         let new = inputs.into_iter().skip(self.inputs);
         let new: Vec<TypedText> = new.take_while(|typed| typed.offset <= to).collect();
         self.inputs += new.len();
+        if self.heeds == Heeded::Text {
+            let stops = new.into_iter();
+            let stops = stops.map(|typed| (typed.offset, stop_of(typed, KnownBy::Text)));
+            return stops.collect();
+        }
         let signed = terminal.record.shell_nonce.is_some();
         terminal.shell(|log| {
             let marks = log.between(from, to).into_iter();

@@ -2,25 +2,19 @@
 
 use termd_proto::interact::TypedInput;
 
-use super::program::foreground;
-use crate::terminal::handle::Terminal;
-
 /// Keys that end a line.
 const ENTER_KEYS: [&str; 6] = ["enter", "return", "kp-enter", "ctrl-m", "c-m", "ctrl-j"];
 
 /// The caller's own input. Keys and secrets count too, which the terminal does not remember.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnInput {
-    /// The program that it was typed to, where that can be seen.
-    pub(super) program: Option<i32>,
     /// How often Enter was pressed.
     pub(super) lines: usize,
 }
 
 impl OwnInput {
-    /// Looks at the foreground before `input` is typed.
-    pub fn before(terminal: &Terminal, input: &TypedInput) -> Self {
-        let program = foreground(terminal.record.pid);
+    /// Counts the lines of `input`.
+    pub fn of(input: &TypedInput) -> Self {
         let text = input.text.as_deref().unwrap_or_default();
         let is_enter = |key: &&String| ENTER_KEYS.contains(&key.to_ascii_lowercase().as_str());
         let pressed = input.keys.iter().filter(is_enter).count();
@@ -30,9 +24,6 @@ impl OwnInput {
             .saturating_sub(usize::from(!text.ends_with(['\n', '\r'])));
         // Bytes are not looked into: they count as one line.
         let lines = ends + pressed + usize::from(input.enter || input.data.is_some());
-        Self {
-            program: program.map(|program| program.pid),
-            lines,
-        }
+        Self { lines }
     }
 }

@@ -154,6 +154,10 @@ impl PatternMatcher {
                 }
             }
             Stop::Mark(Step::PromptEnd) => self.open_cut(at),
+            Stop::Mark(Step::Continued) => {
+                self.open_cut(at);
+                self.output_start.continued();
+            }
             Stop::Mark(Step::OutputStart) => {
                 self.close_cut(at);
                 self.echo.command_began();

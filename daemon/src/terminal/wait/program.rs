@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use nix::libc;
+
 use super::completion::{ProcessState, ProgramKind};
 
 /// How deep the children are searched for the program that runs.
@@ -15,24 +17,37 @@ const EDITING_SHELLS: [&str; 9] = [
 const PLAIN_SHELLS: [&str; 4] = ["sh", "dash", "ash", "busybox"];
 /// Most characters of a name; the kernel's `comm` has 15 bytes.
 const MAX_NAME_CHARS: usize = 64;
+/// Where a process sleeps that waits for anything but its tty (`/proc/PID/wchan`).
+const ELSEWHERE: [&str; 4] = ["nanosleep", "do_wait", "futex", "pipe"];
+/// Where a process sleeps in a read of a tty. `wait_woken` is that of a TCP socket, too.
+const READS: [&str; 2] = ["tty_read", "wait_woken"];
+/// Where a process sleeps in select(2) or poll(2).
+const POLLS: [&str; 4] = [
+    "poll_schedule_timeout",
+    "do_select",
+    "do_sys_poll",
+    "do_poll",
+];
+/// Highest descriptors of a select(2) that count as the tty alone: standard input, output and error.
+const STANDARD_DESCRIPTORS: u64 = 3;
 
 /// A program in the foreground.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The foreground process group.
-    pub group: i32,
-    /// The process that runs in the group: the leader, or the newest process that it waits for.
     pub pid: i32,
     /// Without control characters.
     pub name: String,
-    /// Whether the group is that of the terminal's own program.
-    pub is_roots_group: bool,
-    /// Whether the process is the group's leader.
-    pub is_leader: bool,
     pub doing: ProcessState,
 }
 
 impl Program {
+    /// Whether it does not wait for what it has started: it sleeps until its tty has input, or is a shell
+    /// that runs jobs in its own group, as fish does at its start.
+    fn reads_beside(&self) -> bool {
+        let edits = self.kind() == ProgramKind::EditingShell && self.doing == ProcessState::Polls;
+        self.doing.waits_for_tty() || edits
+    }
+
     pub fn kind(&self) -> ProgramKind {
         let name = self.name.strip_prefix('-').unwrap_or(&self.name);
         if EDITING_SHELLS.contains(&name) {
@@ -50,26 +65,45 @@ impl Program {
     }
 }
 
-/// The foreground program of the terminal whose root process is `root`.
-pub fn foreground(root: i32) -> Option<Program> {
-    let of_root = Stat::read(root)?;
-    let group = of_root.foreground;
-    let mut pid = group;
-    for _ in 0..MAX_DEPTH {
-        let Some(child) = newest_child(pid, group) else {
-            break;
-        };
-        pid = child;
+impl Program {
+    /// A process of the foreground group of the terminal whose root process is `root`.
+    fn read(pid: i32, root: &Stat) -> Option<Self> {
+        let stat = Stat::read(pid)?;
+        Some(Self {
+            pid,
+            name: stat.name,
+            doing: doing(pid, stat.state),
+        })
+        .filter(|_| stat.group == root.foreground)
     }
-    let stat = Stat::read(pid)?;
-    Some(Program {
-        group,
-        pid,
-        name: stat.name,
-        is_roots_group: group == of_root.group,
-        is_leader: pid == group,
-        doing: doing(pid, stat.state),
-    })
+}
+
+/// The foreground program of the terminal whose root process is `root`: the leader of the foreground
+/// process group, or the newest process that it waits for. Where one of those between them reads the
+/// tty, that is the program.
+pub fn foreground(root: i32) -> Option<Program> {
+    let root = Stat::read(root)?;
+    let mut chain = vec![root.foreground];
+    while let Some(child) = chain
+        .last()
+        .and_then(|pid| newest_child(*pid, root.foreground))
+        && chain.len() <= MAX_DEPTH
+    {
+        chain.push(child);
+    }
+    let newest = Program::read(chain.pop()?, &root)?;
+    if newest.doing.waits_for_tty() {
+        return Some(newest);
+    }
+    let others = chain.into_iter().rev();
+    let mut others = others.filter_map(|pid| Program::read(pid, &root));
+    Some(others.find(Program::reads_beside).unwrap_or(newest))
+}
+
+/// The leader of the foreground process group, whatever runs beside it in its group.
+pub fn foreground_leader(root: i32) -> Option<Program> {
+    let root = Stat::read(root)?;
+    Program::read(root.foreground, &root)
 }
 
 fn doing(pid: i32, state: char) -> ProcessState {
@@ -79,12 +113,91 @@ fn doing(pid: i32, state: char) -> ProcessState {
     // `0` where it is not readable.
     let waits_in = fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
     let is_any = |names: &[&str]| names.iter().any(|name| waits_in.contains(name));
-    if is_any(&["nanosleep", "do_wait", "futex", "pipe"]) {
+    if is_any(&ELSEWHERE) {
         ProcessState::SleepsElsewhere
-    } else if is_any(&["n_tty_read", "tty_read", "wait_woken"]) {
-        ProcessState::ReadsTty
+    } else if is_any(&READS) {
+        if reads_tty(pid) {
+            ProcessState::ReadsTty
+        } else {
+            ProcessState::SleepsElsewhere
+        }
+    } else if is_any(&POLLS) {
+        if selects_tty(pid) {
+            ProcessState::SelectsTty
+        } else {
+            ProcessState::Polls
+        }
     } else {
         ProcessState::Sleeps
+    }
+}
+
+/// Whether a process that sleeps in a read reads a tty. Where Yama keeps its system call from others
+/// (`ptrace_scope`), it does unless it has a socket.
+fn reads_tty(pid: i32) -> bool {
+    match SystemCall::of(pid) {
+        Some(call) => call.number == libc::SYS_read && is_tty(pid, call.arguments[0]),
+        None => !has_socket(pid),
+    }
+}
+
+/// Whether a process sleeps in a select(2) for input of nothing but its tty.
+fn selects_tty(pid: i32) -> bool {
+    let Some(call) = SystemCall::of(pid) else {
+        return false;
+    };
+    let [count, readable] = call.arguments;
+    let mut watched = 0..count;
+    is_select(call.number)
+        && (1..=STANDARD_DESCRIPTORS).contains(&count)
+        && readable != 0
+        && watched.all(|descriptor| is_tty(pid, descriptor))
+}
+
+fn is_select(number: libc::c_long) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if number == libc::SYS_select {
+        return true;
+    }
+    number == libc::SYS_pselect6
+}
+
+fn is_tty(pid: i32, descriptor: u64) -> bool {
+    let name = fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
+    name.is_ok_and(|name| name.starts_with("/dev/pts") || name.as_os_str() == "/dev/tty")
+}
+
+fn has_socket(pid: i32) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return true;
+    };
+    let names = descriptors.filter_map(|it| fs::read_link(it.ok()?.path()).ok());
+    let mut names = names.map(|name| name.to_string_lossy().starts_with("socket:"));
+    names.any(|is_socket| is_socket)
+}
+
+/// The system call that a process sleeps in (`/proc/PID/syscall`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SystemCall {
+    number: libc::c_long,
+    /// The first two.
+    arguments: [u64; 2],
+}
+
+impl SystemCall {
+    fn of(pid: i32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?)
+    }
+
+    /// `number 0xargument … 0xstack 0xcounter`, or `running`.
+    fn parse(call: &str) -> Option<Self> {
+        let mut words = call.split_whitespace();
+        let number = words.next()?.parse().ok()?;
+        let mut argument = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+        Some(Self {
+            number,
+            arguments: [argument()?, argument()?],
+        })
     }
 }
 
@@ -135,6 +248,20 @@ impl Stat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_system_call_is_its_number_and_two_arguments() {
+        let call = "0 0x3 0x7ffc 0x1 0x0 0x0 0x0 0x7fff 0x7f00\n";
+        let expected = SystemCall {
+            number: 0,
+            arguments: [3, 0x7ffc],
+        };
+        assert_eq!(SystemCall::parse(call), Some(expected));
+        for other in ["running\n", "", "-1 0x7ffe 0x7f", "0 3 4", "7"] {
+            let parsed = SystemCall::parse(other).filter(|call| call.number >= 0);
+            assert_eq!(parsed, None, "{other}");
+        }
+    }
 
     #[test]
     fn a_name_may_hold_anything() {

@@ -1,10 +1,17 @@
 //! Whether a terminal waits for a line. A shell's mark says so for certain (1); without one the look of
 //! the cursor's line is a guess (below 1). An empty line is no prompt, nor is one that goes on after
 //! the cursor. Pure.
+//!
+//! Prompts are learnt: what stood before a line that was typed is a prompt again, also behind output that
+//! did not end its line. A shell's prompt that differs from all of those in its sign or its place
+//! (`me@host`) may be output that only looks so.
 
-use termd_proto::interact::{DoneBy, PromptHint};
-use termd_proto::screen::CommandState;
+use termd_proto::interact::{AwaitedInput, DoneBy, InputKind, InputKnownBy, PromptHint};
 
+/// The confidence of a prompt that was there before.
+const LEARNT_CONFIDENCE: f32 = 0.95;
+/// The ends of psql's prompts within a statement.
+const SQL_GOES_ON: [&str; 8] = ["-#", "->", "(#", "(>", "'#", "'>", "*#", "*>"];
 /// The least confidence of a prompt.
 const MIN_CONFIDENCE: f32 = 0.5;
 /// Most bytes of a prompt.
@@ -37,18 +44,117 @@ pub struct CursorLine<'a> {
     pub after: &'a str,
 }
 
-/// The wire's hint that a line is awaited.
-pub fn hint(state: CommandState, line: CursorLine<'_>) -> Option<PromptHint> {
-    if state == CommandState::Input {
+/// The look of the cursor's line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PromptLook {
+    /// The confidence that it is a prompt, from 0 to 1.
+    pub confidence: f32,
+    pub kind: PromptKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptKind {
+    /// Asks for a command.
+    Command,
+    /// Asks for the rest of a command.
+    Continuation,
+    /// Asks a question: for a name, or yes or no.
+    Question,
+    /// A shell's, and not the one that was there all the time.
+    Strange,
+}
+
+/// The look of the cursor's line, where these lines stood before what was typed earlier.
+pub fn look(line: CursorLine<'_>, lines_before: &[String]) -> PromptLook {
+    let mut learnt = lines_before.iter().map(String::as_str);
+    let confidence = confidence(line);
+    if let Some(prompt) = learnt_prompt(line, lines_before) {
+        return PromptLook {
+            confidence: LEARNT_CONFIDENCE,
+            kind: kind_of(prompt, true),
+        };
+    }
+    let kind = match shell_prompt(line.before) {
+        Some(shown) if learnt.clone().any(|it| shell_prompt(it).is_some()) => {
+            let mut known = learnt.filter_map(shell_prompt);
+            if known.any(|known| shown.is_like(known)) {
+                PromptKind::Command
+            } else {
+                PromptKind::Strange
+            }
+        }
+        _ => kind_of(line.before, learnt.any(|it| it == line.before)),
+    };
+    PromptLook { confidence, kind }
+}
+
+/// The prompt at the end of the cursor's line that was there before.
+pub fn learnt_prompt<'a>(line: CursorLine<'_>, lines_before: &'a [String]) -> Option<&'a str> {
+    let mut learnt = lines_before.iter().map(String::as_str);
+    let is_shown = |it: &&str| is_prompt(it) && line.before.ends_with(it);
+    learnt
+        .find(is_shown)
+        .filter(|_| line.after.trim().is_empty())
+}
+
+fn kind_of(prompt: &str, is_learnt: bool) -> PromptKind {
+    let text = prompt.trim();
+    let goes_on = ["...", "...>", "...:", "->"].contains(&text)
+        || text == ">" && !is_learnt
+        || SQL_GOES_ON.iter().any(|end| text.ends_with(end));
+    if goes_on {
+        PromptKind::Continuation
+    } else if asked(prompt.trim_end(), prompt.ends_with(' ')).is_some() {
+        PromptKind::Question
+    } else {
+        PromptKind::Command
+    }
+}
+
+/// A shell's prompt that names a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ShellPrompt<'a> {
+    sign: char,
+    /// What stands before the sign.
+    place: &'a str,
+}
+
+impl ShellPrompt<'_> {
+    /// Whether two are of one shell, in one directory or in two.
+    fn is_like(self, other: Self) -> bool {
+        let user = |place: &str| {
+            let words = place.split([' ', ':', '[', ']', '(', ')']);
+            let mut words = words.map(str::to_owned);
+            words.find(|word| word.contains('@'))
+        };
+        self.sign == other.sign && user(self.place) == user(other.place)
+    }
+}
+
+fn shell_prompt(text: &str) -> Option<ShellPrompt<'_>> {
+    let mut signs = text.trim_end().chars();
+    let sign = signs.next_back().filter(|sign| "$#%>".contains(*sign))?;
+    let place = signs.as_str();
+    let names_place = place.contains(['@', '~', '/']);
+    names_place.then_some(ShellPrompt { sign, place })
+}
+
+/// The wire's hint that a line is awaited. `known` is what is known of that besides the line's look.
+pub fn hint(known: Option<AwaitedInput>, look: PromptLook) -> Option<PromptHint> {
+    let is_certain = |known: AwaitedInput| {
+        known.kind == InputKind::Command && known.known_by == InputKnownBy::Marks
+    };
+    if known.is_some_and(is_certain) {
         return Some(PromptHint {
             by: DoneBy::Marks,
             confidence: 1.0,
         });
     }
-    let confidence = confidence(line);
-    (confidence >= MIN_CONFIDENCE).then_some(PromptHint {
+    let is_one =
+        look.confidence >= MIN_CONFIDENCE && (look.kind != PromptKind::Strange || known.is_some());
+    is_one.then_some(PromptHint {
         by: DoneBy::Prompt,
-        confidence,
+        confidence: look.confidence,
     })
 }
 
@@ -262,6 +368,38 @@ mod tests {
     }
 
     #[test]
+    fn prompts_are_learnt_and_a_strange_one_is_told_from_them() {
+        use PromptKind::{Command, Continuation, Question, Strange};
+        let at_root = "root@vm:~# ";
+        for (before, learnt, kind, is_prompt) in [
+            ("nonl>>> ", [">>> ", at_root], Command, true),
+            ("nonl(gdb) ", ["(gdb) ", ""], Command, true),
+            ("nonl>>> ", ["(gdb) ", ""], Command, false),
+            ("root@vm:/tmp# ", [at_root, ""], Command, true),
+            ("(venv) root@vm:~# ", [at_root, ""], Command, true),
+            ("root@vm:~$ ", [at_root, ""], Strange, true),
+            ("me@other:~# ", [at_root, ""], Strange, true),
+            ("me@other:~# ", [at_root, "me@other:/# "], Command, true),
+            ("root@vm:~$ ", ["", ""], Command, true),
+            (">>> ", [at_root, ""], Command, true),
+            ("> ", ["$ ", ""], Continuation, true),
+            ("> ", ["> ", ""], Command, true),
+            ("... ", [">>> ", ""], Continuation, true),
+            ("postgres-# ", ["postgres=# ", ""], Continuation, true),
+            ("Proceed? [y/N] ", [at_root, ""], Question, true),
+        ] {
+            let learnt = learnt.map(str::to_owned);
+            let look = look(CursorLine { before, after: "" }, &learnt);
+            let is_one = look.confidence >= MIN_CONFIDENCE;
+            assert_eq!(
+                (look.kind, is_one),
+                (kind, is_prompt),
+                "{before} {learnt:?}"
+            );
+        }
+    }
+
+    #[test]
     fn output_is_no_prompt() {
         for output in [
             "100%",
@@ -301,10 +439,18 @@ mod tests {
             before: "$ ",
             after: "ls",
         };
-        assert_eq!(hint(CommandState::Unknown, line), None);
-        let by_marks = hint(CommandState::Input, line).unwrap();
+        let known = |known_by| {
+            Some(AwaitedInput {
+                kind: InputKind::Command,
+                known_by,
+            })
+        };
+        let look_at = |line| look(line, &[]);
+        assert_eq!(hint(None, look_at(line)), None);
+        let by_marks = hint(known(InputKnownBy::Marks), look_at(line)).unwrap();
         assert_eq!((by_marks.by, by_marks.confidence), (DoneBy::Marks, 1.0));
-        let guess = hint(CommandState::Running, CursorLine { after: "", ..line }).unwrap();
+        let at_end = CursorLine { after: "", ..line };
+        let guess = hint(known(InputKnownBy::Kernel), look_at(at_end)).unwrap();
         assert_eq!(guess.by, DoneBy::Prompt);
         assert!(guess.confidence < 1.0);
     }

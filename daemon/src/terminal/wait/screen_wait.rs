@@ -52,7 +52,7 @@ pub async fn wait_for_screen(terminal: &Terminal, wait: ScreenWait, until: Insta
 }
 
 /// When the screen counts as settled if nothing more happens.
-fn settles_at(screen: ScreenState, settle: Duration) -> Instant {
+pub(super) fn settles_at(screen: ScreenState, settle: Duration) -> Instant {
     let wanted = if screen.drawing {
         settle.max(MAX_FRAME)
     } else {

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
-use termd_proto::interact::{DoneBy, MatchedText, WaitEnd, WaitForResult};
+use termd_proto::interact::{
+    AwaitedInput, DoneBy, InputKnownBy, MatchedText, WaitEnd, WaitForResult,
+};
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
@@ -64,7 +66,8 @@ pub async fn wait_for(
 #[derive(Debug)]
 enum End {
     Matched(Match),
-    Done(DoneBy),
+    /// The command is done, or this input is awaited.
+    Done(DoneBy, Option<AwaitedInput>),
     Settled,
     Exited,
     Timeout,
@@ -155,7 +158,8 @@ impl Waiter<'_> {
         }
         if let Some(probe) = &mut self.probe {
             match probe.look(self.terminal, progress, self.begun).await {
-                Probed::Done(by) => return Ok(Look::End(End::Done(by))),
+                Probed::Done(by, awaited) => return Ok(Look::End(End::Done(by, awaited))),
+                Probed::Drawn => return Ok(Look::End(End::Settled)),
                 Probed::Again(at) => at.into_iter().for_each(|at| again.add(at)),
             }
         }
@@ -178,14 +182,32 @@ impl Waiter<'_> {
             Some(follower) => follower.seen(),
             None => progress.end,
         };
+        let marks = terminal.shell(|log| {
+            let from = typed_at.unwrap_or(self.since);
+            log.between(from, seen.min(log.read_to()))
+        });
         let output_start = match (&self.follower, typed_at) {
             (_, None) => None,
             (Some(follower), Some(_)) => follower.output_start(),
-            (None, Some(typed_at)) => self.output_start(&progress, typed_at).await?,
+            (None, Some(_)) => self.output_start(&progress, &marks).await?,
         };
+        let output_start = output_start.unwrap_or(self.since).max(self.since);
+        let mut activity = activity(store, terminal).await?;
         let (ended_by, done_by, matched) = match end {
             End::Matched(found) => (WaitEnd::Matched, None, Some(found)),
-            End::Done(by) => (WaitEnd::Done, Some(by), None),
+            End::Done(by, awaited) => {
+                let is_at_prompt = |now: AwaitedInput| now.known_by == InputKnownBy::Marks;
+                let by = match awaited {
+                    // The command has ended meanwhile.
+                    Some(_) if activity.awaited_input.is_some_and(is_at_prompt) => DoneBy::Marks,
+                    Some(_) => {
+                        activity.awaited_input = awaited;
+                        by
+                    }
+                    None => by,
+                };
+                (WaitEnd::Done, Some(by), None)
+            }
             End::Settled => (WaitEnd::Settled, None, None),
             End::Exited => (WaitEnd::Exited, None, None),
             End::Timeout => (WaitEnd::Timeout, None, None),
@@ -200,31 +222,66 @@ impl Waiter<'_> {
                 end: found.end,
             }),
             start: self.since,
-            output_start: output_start.unwrap_or(self.since).max(self.since),
+            output_start,
+            output_end: last_output_end(&marks).map(|end| end.max(output_start)),
             end: seen.max(self.since),
-            command: command_since(terminal, self.since, typed_at),
+            command: command_since(activity.last_command.as_ref(), self.since, typed_at),
             sent: None,
-            activity: activity(store, terminal).await?,
+            activity,
         })
     }
 
-    /// Where the echo of the input ends: at the mark C, or where its text does.
+    /// Where the echo of the input ends: at the mark C, or where its text does. A line that runs nothing
+    /// has no mark C.
     async fn output_start(
         &self,
         progress: &Progress,
-        typed_at: Offset,
+        marks: &[Mark],
     ) -> Result<Option<Offset>, TerminalError> {
-        let mark = self.terminal.shell(|log| {
-            let marks = log.between(typed_at, log.read_to());
-            let began = |mark: &&Mark| mark.step == Step::OutputStart;
-            marks.iter().find(began).map(|mark| mark.offset)
-        });
+        let mark = first_output_start(marks);
         if mark.is_some() {
             return Ok(mark);
         }
         let follower = OutputFollower::begin(self.terminal, self.since).await?;
+        let prompt = marks.iter().find(|mark| mark.step == Step::PromptStart);
+        let Some(prompt) = prompt else {
+            return follower.find_output_start(self.terminal, progress).await;
+        };
+        let typed = self.terminal.typed.since(self.since);
+        if typed.iter().all(|typed| typed.text.trim().is_empty()) {
+            return Ok(Some(prompt.offset));
+        }
+        let follower = follower.without_marks();
         follower.find_output_start(self.terminal, progress).await
     }
+}
+
+/// Where the output of the first command begins: after all lines of it.
+fn first_output_start(marks: &[Mark]) -> Option<Offset> {
+    let mut start = None;
+    for mark in marks {
+        match mark.step {
+            Step::OutputStart => start = start.or(Some(mark.offset)),
+            Step::Continued => start = None,
+            Step::PromptStart | Step::PromptEnd | Step::Finished if start.is_some() => break,
+            Step::PromptStart | Step::PromptEnd | Step::Finished => {}
+        }
+    }
+    start
+}
+
+/// Where the output of the last command ends, if the shell is at a prompt since.
+fn last_output_end(marks: &[Mark]) -> Option<Offset> {
+    let began = marks
+        .iter()
+        .rposition(|mark| mark.step == Step::OutputStart);
+    let later = marks
+        .get(began.map_or(0, |at| at + 1)..)
+        .unwrap_or_default();
+    let is_end = |step: Step| move |mark: &&Mark| mark.step == step;
+    let ended = later.iter().rfind(is_end(Step::Finished));
+    let ended = ended.or_else(|| later.iter().find(is_end(Step::PromptStart)));
+    ended.map(|mark| mark.offset)
 }
 
 async fn changed_or_at(
@@ -260,5 +317,45 @@ impl<'a> WaitCount<'a> {
 impl Drop for WaitCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(text: &str) -> Vec<Mark> {
+        let steps = text.char_indices().map(|(at, step)| Mark {
+            offset: Offset(at as u64),
+            step: match step {
+                'A' => Step::PromptStart,
+                'B' => Step::PromptEnd,
+                'C' => Step::OutputStart,
+                'P' => Step::Continued,
+                _ => Step::Finished,
+            },
+        });
+        steps.collect()
+    }
+
+    #[test]
+    fn output_is_between_the_first_commands_start_and_the_last_ones_end() {
+        let table = [
+            ("", None, None),
+            ("AB", None, Some(0)),
+            ("DAB", None, Some(0)),
+            ("C", Some(0), None),
+            ("CDAB", Some(0), Some(1)),
+            ("CDABCDAB", Some(0), Some(5)),
+            ("CDABC", Some(0), None),
+            ("CDABDAB", Some(0), Some(4)),
+            ("CP", None, None),
+            ("CPCDAB", Some(2), Some(3)),
+        ];
+        for (text, start, end) in table {
+            let marks = marks(text);
+            let found = (first_output_start(&marks), last_output_end(&marks));
+            assert_eq!(found, (start.map(Offset), end.map(Offset)), "{text}");
+        }
     }
 }

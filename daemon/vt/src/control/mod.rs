@@ -75,14 +75,22 @@ impl Handler for Terminal {
 
     #[inline]
     fn print_lines(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
+        if self.shell.line_from.is_some() {
+            // The first line is the end of a command line.
+            return None;
+        }
         self.screen.print_lines(bytes)
     }
 
     #[inline]
     fn new_line(&mut self) {
         self.screen.last_printed = None;
+        let begins_output = self.line_feed_ends_command();
         self.screen.carriage_return();
         self.screen.line_feed(&self.modes);
+        if begins_output {
+            self.output_start();
+        }
     }
 
     fn control(&mut self, byte: u8) {
@@ -94,7 +102,13 @@ impl Handler for Terminal {
             }
             0x08 => self.screen.cursor_back(1, &self.modes),
             b'\t' => self.screen.tab_forward(1, &self.modes),
-            b'\n' | 0x0b | 0x0c => self.screen.line_feed(&self.modes),
+            b'\n' | 0x0b | 0x0c => {
+                let begins_output = self.line_feed_ends_command();
+                self.screen.line_feed(&self.modes);
+                if begins_output {
+                    self.output_start();
+                }
+            }
             b'\r' => self.screen.carriage_return(),
             0x0e => self.shift_left(1),
             0x0f => self.shift_left(0),

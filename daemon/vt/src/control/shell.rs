@@ -7,6 +7,7 @@
 use termd_proto::screen::CommandState;
 
 use crate::event::Event;
+use crate::grid::cell::Content;
 use crate::hex;
 use crate::screen::marks::MarkKind;
 use crate::terminal::Terminal;
@@ -25,7 +26,12 @@ impl Terminal {
                 }
                 self.prompt_start(Continuation::of(params));
             }
-            Some("B" | "I") => self.prompt_end(),
+            Some("B") => self.prompt_end(),
+            // As B, of a shell that leaves editing to the tty: the line's end ends the input.
+            Some("I") => {
+                self.prompt_end();
+                self.shell.line_from = Some(self.screen.mark_place());
+            }
             Some("C") => {
                 // kitty's and fish's command line, percent-encoded.
                 let line = params.find_map(|param| param.strip_prefix("cmdline_url="));
@@ -65,7 +71,10 @@ impl Terminal {
     }
 
     fn prompt_start(&mut self, continuation: Continuation) {
+        self.shell.line_from = None;
         if continuation == Continuation::Yes {
+            self.shell.command_state = CommandState::Input;
+            self.event(Event::Continuation);
             return;
         }
         self.shell.command_state = CommandState::Prompt;
@@ -82,7 +91,29 @@ impl Terminal {
         }
     }
 
-    fn output_start(&mut self) {
+    /// Whether a line feed now ends a command line (OSC 133;I) that the shell runs. A line of blanks is
+    /// none, nor one that was interrupted: the tty shows `^C`.
+    pub(crate) fn line_feed_ends_command(&mut self) -> bool {
+        let Some((row, col)) = self.shell.line_from.take() else {
+            return false;
+        };
+        let cells = self.screen.grid.row(self.screen.cursor.row).cells();
+        let is_wrapped = self.screen.mark_place().0 != row;
+        let from = if is_wrapped { 0 } else { col.min(cells.len()) };
+        let mut shown = cells[from..].iter().rev().map(|cell| match cell.content() {
+            Content::Char(c) => c,
+            Content::Grapheme(_) => char::REPLACEMENT_CHARACTER,
+            Content::Blank | Content::Tail => ' ',
+        });
+        match shown.find(|c| *c != ' ') {
+            Some('C') => shown.next() != Some('^'),
+            Some(_) => true,
+            None => is_wrapped,
+        }
+    }
+
+    pub(crate) fn output_start(&mut self) {
+        self.shell.line_from = None;
         self.shell.command_state = CommandState::Running;
         self.screen.mark(MarkKind::OutputStart);
         self.event(Event::OutputStart);
@@ -90,6 +121,7 @@ impl Terminal {
 
     fn command_finished(&mut self, exit: Option<&str>) {
         let exit = exit.and_then(|exit| exit.parse().ok());
+        self.shell.line_from = None;
         // The next prompt follows.
         self.shell.command_state = CommandState::Prompt;
         self.screen.mark(MarkKind::CommandEnd(exit));

@@ -29,9 +29,8 @@ impl Model {
             end: Offset(terminal.offset),
             cols: narrow(terminal.screen.size.cols),
             rows: narrow(terminal.screen.size.rows),
-            alternate: terminal.screen.active == ActiveScreen::Alternate,
-            full_screen: terminal.screen.active == ActiveScreen::Alternate
-                || terminal.modes.mouse != MouseMode::Off,
+            alternate: self.is_alternate(),
+            full_screen: self.is_alternate() || terminal.modes.mouse != MouseMode::Off,
             cursor: Cursor {
                 row: narrow(terminal.screen.cursor.row),
                 column: narrow(terminal.screen.cursor.col),
@@ -55,6 +54,11 @@ impl Model {
 }
 
 impl Model {
+    /// Returns whether the alternate screen is shown.
+    pub fn is_alternate(&self) -> bool {
+        self.terminal.screen.active == ActiveScreen::Alternate
+    }
+
     /// Returns the modes that a program has set.
     pub fn modes(&self) -> ScreenModes {
         modes(&self.terminal)

@@ -134,12 +134,18 @@ impl Screen {
         if self.active == ActiveScreen::Alternate {
             return;
         }
-        let mark = Mark {
-            kind,
-            row: self.scrollback.pushed() + self.cursor.row as u64,
-            col: self.cursor.col + usize::from(self.cursor.wrap_pending),
-        };
-        self.marks.add(mark, self.scrollback.oldest());
+        let (row, col) = self.mark_place();
+        self.marks
+            .add(Mark { kind, row, col }, self.scrollback.oldest());
+    }
+
+    /// The id of the cursor's row, and the column of the next character: the number of columns where a
+    /// wrap is pending.
+    pub(crate) fn mark_place(&self) -> (u64, usize) {
+        (
+            self.scrollback.pushed() + self.cursor.row as u64,
+            self.cursor.col + usize::from(self.cursor.wrap_pending),
+        )
     }
 
     /// What an erased cell looks like now.

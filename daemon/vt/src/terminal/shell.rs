@@ -16,6 +16,8 @@ pub(crate) struct ShellIntegration {
     pub(crate) command_state: CommandState,
     /// OSC 9;4.
     pub(crate) progress: Option<Progress>,
+    /// OSC 133;I: where a command line begins that the next line feed ends, as a row's id and a column.
+    pub(crate) line_from: Option<(u64, usize)>,
 }
 
 impl ShellIntegration {

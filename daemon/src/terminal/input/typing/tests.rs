@@ -70,6 +70,14 @@ fn several_lines_and_long_ones_are_pasted_where_that_is_wanted() {
         ("ls\n".to_owned(), "ls\r".to_owned()),
         ("a\nb".to_owned(), "\x1b[200~a\rb\x1b[201~".to_owned()),
         ("a\nb\n".to_owned(), "\x1b[200~a\rb\x1b[201~\r".to_owned()),
+        (
+            "echo 'a\tb'".to_owned(),
+            "\x1b[200~echo 'a\tb'\x1b[201~".to_owned(),
+        ),
+        ("\tx\n".to_owned(), "\x1b[200~\tx\x1b[201~\r".to_owned()),
+        // A TAB at the end completes.
+        ("ls a\t\t".to_owned(), "ls a\t\t".to_owned()),
+        ("\t".to_owned(), "\t".to_owned()),
         (long.clone(), format!("\x1b[200~{long}\x1b[201~")),
         (format!("{long}\n"), format!("\x1b[200~{long}\x1b[201~\r")),
         (long[1..].to_owned(), long[1..].to_owned()),

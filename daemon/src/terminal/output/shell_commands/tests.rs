@@ -58,6 +58,11 @@ fn marks_become_commands() {
     let table = [
         ("as it should be", "A0 Els C10 D0@20 A20", "1+ls@10 1-0@20"),
         (
+            "read, and not run",
+            "A0 Eif D2@20 A20 D1@30",
+            "1+if@20 1-2@20",
+        ),
+        (
             "two in a row",
             "A0 Ea C1 D0@2 A2 Eb C3 D1@4 A4",
             "1+a@1 1-0@2 2+b@3 2-1@4",

@@ -23,8 +23,8 @@ type Row<'a> = (
 #[test]
 fn marks_are_followed_to_the_end_of_what_was_typed() {
     use CommandState::{Input, Prompt, Running, Unknown};
-    use Completion::{AskProcess, NotBefore, NotYet};
-    use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
+    use Completion::{AskProcess, AskReader, AskShell, NotBefore, NotYet};
+    use Step::{Continued as P, Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
     let done = Completion::Done(DoneBy::Marks);
     let (now, zero) = (LONG, Duration::ZERO);
     let table: &[Row<'_>] = &[
@@ -35,16 +35,27 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         (Running, &[], None, zero, AskProcess(RunsIn::Command)),
         (Running, &[D], None, zero, done),
         // One line.
-        (Input, &[], Some(1), now, NotYet),
+        (Input, &[], Some(1), zero, NotBefore(CONTINUATION_QUIET)),
+        (Input, &[], Some(1), now, AskShell),
         (Input, &[C], Some(1), zero, AskProcess(RunsIn::Command)),
         (Input, &[C, D], Some(1), zero, NotBefore(AT_PROMPT)),
         (Input, &[C, D], Some(1), AT_PROMPT, done),
         (Input, &[C, D, A], Some(1), zero, done),
         (Input, &[A, B], Some(1), zero, done),
+        // A shell that marks its second prompt, and cannot tell before that the line is complete.
+        (Input, &[C, P], Some(1), zero, NotBefore(AT_PROMPT)),
+        (
+            Input,
+            &[C, P],
+            Some(1),
+            AT_PROMPT,
+            Completion::Done(DoneBy::Foreground),
+        ),
+        (Input, &[C, D, A], Some(1), zero, done),
         // Two: the second one has not begun yet.
         (Input, &[C, D], Some(2), now, NotYet),
         (Input, &[C, D, A, B], Some(2), zero, NotBefore(AT_PROMPT)),
-        (Input, &[C, D, A, B], Some(2), AT_PROMPT, done),
+        (Input, &[C, D, A, B], Some(2), AT_PROMPT, AskReader),
         (Input, &[C, D, A, B, C, D, A, B], Some(2), zero, done),
         (
             Input,
@@ -54,7 +65,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             AskProcess(RunsIn::Command),
         ),
         // fish, which has no B.
-        (Prompt, &[], Some(1), now, NotYet),
+        (Prompt, &[], Some(1), now, AskShell),
         (Prompt, &[C, D, A], Some(1), zero, done),
         (Prompt, &[A], Some(1), zero, NotBefore(AT_PROMPT)),
         (Prompt, &[A], Some(1), AT_PROMPT, done),
@@ -73,7 +84,8 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         (Unknown, &[A, B, C, D, A, B], Some(1), AT_PROMPT, done),
         // Typed to a program.
         (Running, &[], Some(1), now, AskProcess(RunsIn::Terminal)),
-        (Running, &[D, A, B], Some(1), AT_FIRST_PROMPT, done),
+        (Running, &[D, A, B], Some(1), zero, NotBefore(AT_PROMPT)),
+        (Running, &[D, A, B], Some(1), AT_PROMPT, done),
         // No Enter.
         (Input, &[], Some(0), AT_PROMPT, done),
     ];
@@ -88,60 +100,61 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     assert_eq!(by_marks(&silent, LONG), AskProcess(RunsIn::Terminal));
 }
 
+const SURE: PromptLook = PromptLook {
+    confidence: 0.95,
+    kind: PromptKind::Command,
+};
+const NONE: PromptLook = PromptLook {
+    confidence: 0.0,
+    ..SURE
+};
+
+/// Its system call is not known, as where Yama hides it.
 const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
     kind: ProgramKind::Program,
-    doing: ProcessState::Sleeps,
-    is_home: true,
-    canonical: false,
-    prompt: 0.95,
+    doing: ProcessState::Polls,
+    tty: TtyMode::Editor,
+    prompt: SURE,
     printed: Printed::Whole,
 };
 
 #[test]
 fn who_reads_the_tty_is_done() {
     let python = PYTHON_AT_PROMPT;
+    let busy_python = ForegroundState {
+        prompt: NONE,
+        tty: TtyMode::Canonical,
+        ..python
+    };
     let dash = ForegroundState {
         kind: ProgramKind::PlainShell,
-        canonical: true,
-        prompt: 0.8,
+        tty: TtyMode::Canonical,
+        prompt: SURE,
         ..python
     };
     let bash = ForegroundState {
         kind: ProgramKind::EditingShell,
-        prompt: 0.0,
+        prompt: NONE,
         ..python
     };
     let cat = ForegroundState {
         doing: ProcessState::ReadsTty,
-        canonical: true,
-        prompt: 0.0,
+        ..busy_python
+    };
+    let bc = ForegroundState {
+        prompt: NONE,
         ..python
     };
+    let doing = |doing, seen| ForegroundState { doing, ..seen };
+    let (by_prompt, by_foreground) = (Some(DoneBy::Prompt), Some(DoneBy::Foreground));
     let table = [
-        (python, Some(DoneBy::Prompt)),
+        (python, by_prompt),
+        (doing(ProcessState::SelectsTty, python), by_prompt),
+        (doing(ProcessState::Sleeps, python), by_prompt),
         // time.sleep(2)
-        (
-            ForegroundState {
-                prompt: 0.0,
-                canonical: true,
-                ..python
-            },
-            None,
-        ),
-        (
-            ForegroundState {
-                prompt: 0.0,
-                ..python
-            },
-            None,
-        ),
-        (
-            ForegroundState {
-                doing: ProcessState::Runs,
-                ..python
-            },
-            None,
-        ),
+        (busy_python, None),
+        (doing(ProcessState::Runs, python), None),
+        (doing(ProcessState::SleepsElsewhere, python), None),
         (
             ForegroundState {
                 printed: Printed::None,
@@ -149,44 +162,44 @@ fn who_reads_the_tty_is_done() {
             },
             None,
         ),
+        (dash, by_foreground),
         (
             ForegroundState {
-                doing: ProcessState::SleepsElsewhere,
-                ..python
-            },
-            None,
-        ),
-        (dash, Some(DoneBy::Foreground)),
-        (
-            ForegroundState {
-                prompt: 0.0,
+                prompt: NONE,
                 ..dash
             },
             None,
         ),
-        (bash, Some(DoneBy::Foreground)),
+        (bash, by_foreground),
         (
             ForegroundState {
-                canonical: true,
+                tty: TtyMode::Canonical,
                 ..bash
             },
             None,
         ),
-        (cat, Some(DoneBy::Foreground)),
+        (bc, by_foreground),
+        (doing(ProcessState::SelectsTty, bc), by_foreground),
+        (doing(ProcessState::Sleeps, bc), None),
+        // ssh runs something without a word.
         (
             ForegroundState {
-                is_home: false,
-                ..cat
+                tty: TtyMode::Raw,
+                ..bc
             },
             None,
         ),
+        (cat, by_foreground),
         (
             ForegroundState {
-                doing: ProcessState::Sleeps,
+                printed: Printed::None,
                 ..cat
             },
-            None,
+            by_foreground,
         ),
+        (doing(ProcessState::Sleeps, cat), None),
+        // A build that looks for keys beside its work.
+        (doing(ProcessState::SelectsTty, cat), None),
     ];
     for (seen, by) in table {
         let verdict = by.map_or(Completion::NotYet, Completion::Done);
@@ -223,18 +236,64 @@ fn within_a_command_a_look_alike_is_not_enough() {
     let by = |seen| by_process(&seen, RunsIn::Command, LONG);
     assert_eq!(by(python), Completion::Done(DoneBy::Prompt));
     // printf 'x$ '; sleep 2
+    let fake = ForegroundState {
+        tty: TtyMode::Canonical,
+        ..python
+    };
+    assert_eq!(by(fake), Completion::NotYet);
+    let silent = ForegroundState {
+        doing: ProcessState::Sleeps,
+        prompt: NONE,
+        ..python
+    };
+    assert_eq!(by(silent), Completion::NotYet);
+    // read x
+    let reads = ForegroundState {
+        doing: ProcessState::ReadsTty,
+        tty: TtyMode::Canonical,
+        ..silent
+    };
+    assert_eq!(by(reads), Completion::Done(DoneBy::Foreground));
+}
+
+#[test]
+fn a_shell_that_edits_after_enter_reads_the_rest_of_the_line() {
+    let zsh = ForegroundState {
+        kind: ProgramKind::EditingShell,
+        doing: ProcessState::ReadsTty,
+        prompt: NONE,
+        ..PYTHON_AT_PROMPT
+    };
+    let by = |seen| by_shell(&seen, LONG);
+    assert_eq!(by(zsh), Completion::Done(DoneBy::Foreground));
+    // A hook before the command runs something.
+    let busy = ForegroundState {
+        doing: ProcessState::SleepsElsewhere,
+        ..zsh
+    };
+    let between = ForegroundState {
+        tty: TtyMode::Canonical,
+        ..zsh
+    };
     assert_eq!(
-        by(ForegroundState {
-            canonical: true,
-            ..python
-        }),
-        Completion::NotYet
+        (by(busy), by(between)),
+        (Completion::NotYet, Completion::NotYet)
     );
-    assert_eq!(
-        by(ForegroundState {
-            prompt: 0.0,
-            ..python
-        }),
-        Completion::NotYet
-    );
+}
+
+/// ssh, where `printf 'root@vm:~$ '; sleep 3` runs in a shell whose prompt is `root@vm:~# `.
+#[test]
+fn a_strange_prompt_needs_patience() {
+    let ssh = ForegroundState {
+        tty: TtyMode::Raw,
+        prompt: PromptLook {
+            kind: PromptKind::Strange,
+            ..SURE
+        },
+        ..PYTHON_AT_PROMPT
+    };
+    let by = |quiet| by_process(&ssh, RunsIn::Terminal, quiet);
+    let three = Duration::from_secs(3);
+    assert!(matches!(by(three), Completion::NotBefore(_)));
+    assert_eq!(by(LONG), Completion::Done(DoneBy::Prompt));
 }

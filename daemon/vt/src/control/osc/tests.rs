@@ -51,7 +51,7 @@ fn check_marks(table: Marks<'_>) {
 
 #[test]
 fn prompts_and_commands() {
-    use Event::{CommandFinished, OutputStart, PromptEnd, PromptStart};
+    use Event::{CommandFinished, Continuation, OutputStart, PromptEnd, PromptStart};
     let finished = |exit| CommandFinished { exit };
     let table: Marks<'_> = &[
         ("\x1b]133;A\x07", vec![PromptStart], CommandState::Prompt),
@@ -109,7 +109,26 @@ fn prompts_and_commands() {
         // The prompt of a further line is no new one.
         (
             "\x1b]133;A\x07\x1b]133;B\x07\x1b]133;P;k=s\x07\x1b]133;B\x07",
-            vec![PromptStart, PromptEnd],
+            vec![PromptStart, PromptEnd, Continuation],
+            CommandState::Input,
+        ),
+        // A shell that leaves editing to the tty: the line's end begins the output.
+        (
+            "\x1b]133;I\x07ls\r\nout\r\nmore\r\n",
+            vec![PromptEnd, OutputStart],
+            CommandState::Running,
+        ),
+        ("\x1b]133;I\x07ls\r", vec![PromptEnd], CommandState::Input),
+        (
+            "\x1b]133;I\x07if\n\x1b]133;P;k=s\x07> \x1b]133;I\x07x\n",
+            vec![PromptEnd, OutputStart, Continuation, OutputStart],
+            CommandState::Running,
+        ),
+        // Nothing is run of blanks, and of a line that was interrupted.
+        ("\x1b]133;I\x07  \r\n", vec![PromptEnd], CommandState::Input),
+        (
+            "$ \x1b]133;I\x07ls^C\r\nx\r\n",
+            vec![PromptEnd],
             CommandState::Input,
         ),
         (

@@ -21,6 +21,9 @@ pub(crate) struct Extras {
     cwd: Option<String>,
     command_state: CommandState,
     progress: Option<Progress>,
+    /// Left out where there is none: the first dumps have no such name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_from: Option<(u64, usize)>,
     bells: u64,
     pictures: u64,
     palette: Palette,
@@ -41,6 +44,7 @@ impl Extras {
             cwd,
             command_state,
             progress,
+            line_from,
         } = terminal.shell.clone();
         Self {
             title: window,
@@ -50,6 +54,7 @@ impl Extras {
             cwd,
             command_state,
             progress,
+            line_from,
             bells: terminal.bells,
             pictures: terminal.pictures,
             palette: terminal.colors.palette.clone(),
@@ -70,6 +75,7 @@ impl Extras {
             cwd: self.cwd,
             command_state: self.command_state,
             progress: self.progress,
+            line_from: self.line_from,
         };
         terminal.bells = self.bells;
         terminal.pictures = self.pictures;
