@@ -175,3 +175,43 @@ fn no_character_is_given_in_parts() {
         assert_eq!(read(&mut client).trim_end(), "日b", "{tool}");
     }
 }
+
+#[test]
+fn one_word_says_where_things_stand_and_the_prompt_is_apart() {
+    let daemon = TestDaemon::start();
+    let mut client = with_both_sets(&daemon);
+    let id = client.create("bash --norc");
+    client.call("session_read", &json!({ "session_id": id }));
+    let interact = |client: &mut McpClient, input: &str| {
+        client.call(
+            "session_interact",
+            &json!({ "session_id": id, "input": input, "timeout": 60 }),
+        )
+    };
+    // None of them takes until the 60 s of quiet.
+    for (input, output, state, known_by) in [
+        ("echo hi", "hi\n", "done", "marks"),
+        ("# only a remark", "", "done", "marks"),
+        ("read x", "", "awaiting_input", "kernel"),
+        ("y", "", "done", "marks"),
+        ("cat", "", "awaiting_input", "kernel"),
+    ] {
+        let result = interact(&mut client, input);
+        assert_eq!(result["output"], output, "{input}: {result}");
+        assert_eq!(result["state"], state, "{input}: {result}");
+        assert_eq!(result["known_by"], known_by, "{input}: {result}");
+        let is_over = state == "done";
+        assert_eq!(result["command_complete"], is_over, "{input}: {result}");
+        assert_eq!(result.get("prompt").is_some(), is_over, "{input}: {result}");
+    }
+    client.call(
+        "session_interact",
+        &json!({ "session_id": id, "control_char": "d" }),
+    );
+    let asked = interact(&mut client, "stty -echo; read secret; stty echo");
+    assert_eq!(asked["state"], "awaiting_secret", "{asked}");
+    let closed = client.call("session_close", &json!({ "session_id": id }));
+    assert_eq!(closed["success"], true);
+    let read = client.call("session_read", &json!({ "session_id": id, "offset": 0 }));
+    assert_eq!(read["state"], "exited", "{read}");
+}

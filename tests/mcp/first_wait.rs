@@ -7,8 +7,9 @@ use termd_test_support::{McpClient, TestDaemon, assert_members, is_installed};
 
 use crate::smart_terminal::start;
 
-fn facts(client: &mut McpClient, call: u64) -> Value {
-    client.answer(call)["result"]["structuredContent"].clone()
+fn facts(client: &mut McpClient, tool: &str, call: u64) -> Value {
+    let structured = client.answer(call)["result"]["structuredContent"].clone();
+    client.with_defaults(tool, structured)
 }
 
 #[test]
@@ -24,10 +25,10 @@ fn the_first_session_with_a_match_or_an_exit_ends_the_wait() {
         "session_send",
         &json!({ "session_id": ids[2], "input": "go" }),
     );
-    let result = facts(&mut client, waiting);
+    let result = facts(&mut client, "session_wait_for", waiting);
     assert_members(
         &result,
-        &json!({ "session_id": ids[2], "matched": true, "timed_out": null, "matched_text": "go" }),
+        &json!({ "session_id": ids[2], "matched": true, "timed_out": false, "matched_text": "go" }),
     );
     let wait = json!({
         "session_id": ids[0], "any": [ids[1], ids[2]], "pattern": "never", "timeout": 50,
@@ -37,7 +38,7 @@ fn the_first_session_with_a_match_or_an_exit_ends_the_wait() {
         "session_send",
         &json!({ "session_id": ids[1], "control_char": "d" }),
     );
-    let result = facts(&mut client, waiting);
+    let result = facts(&mut client, "session_wait_for", waiting);
     assert_members(
         &result,
         &json!({ "session_id": ids[1], "matched": false, "is_alive": false, "exit_code": 0 }),
@@ -67,10 +68,10 @@ fn without_a_pattern_it_is_the_exit_that_is_waited_for() {
         &json!({ "session_id": id, "timeout": 50 }),
     );
     client.call("session_send", &json!({ "session_id": id }));
-    let result = facts(&mut client, waiting);
+    let result = facts(&mut client, "session_wait_for", waiting);
     assert_members(
         &result,
-        &json!({ "matched": true, "timed_out": null, "exit_code": 5, "session_id": null }),
+        &json!({ "matched": true, "timed_out": false, "exit_code": 5, "session_id": null }),
     );
 }
 
@@ -104,11 +105,11 @@ fn a_port_that_a_process_of_the_session_listens_on_ends_the_wait() {
         let wait = json!({ "session_id": other, "any": [id], "port": port, "timeout": 15 });
         let waiting = client.begin("session_wait_for", &wait);
         client.call("session_send", &json!({ "session_id": id }));
-        let result = facts(&mut client, waiting);
+        let result = facts(&mut client, "session_wait_for", waiting);
         assert_members(
             &result,
             &json!({
-                "session_id": id, "matched": true, "listening": true, "timed_out": null,
+                "session_id": id, "matched": true, "listening": true, "timed_out": false,
                 "is_alive": true,
             }),
         );
@@ -131,7 +132,7 @@ fn the_terminal_set_waits_for_the_same() {
         json!({ "sessionId": first, "any": [second], "pattern": "here-\\d", "timeout": 15_000 });
     let waiting = client.begin("terminal_wait", &wait);
     start::exec(&mut client, &second, "echo here-$((1 + 1))");
-    let result = facts(&mut client, waiting);
+    let result = facts(&mut client, "terminal_wait", waiting);
     assert_members(
         &result,
         &json!({ "sessionId": second, "matched": true, "timedOut": false, "matchedText": "here-2" }),
@@ -144,7 +145,7 @@ fn the_terminal_set_waits_for_the_same() {
         "terminal_write",
         &json!({ "sessionId": first, "data": "exit 4\r" }),
     );
-    let result = facts(&mut client, waiting);
+    let result = facts(&mut client, "terminal_wait", waiting);
     assert_members(
         &result,
         &json!({ "matched": true, "exited": true, "timedOut": false, "sessionId": null }),

@@ -67,6 +67,15 @@ pub(crate) enum ExecTimeout {
     End,
 }
 
+/// Where the prompt after a command's output stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PromptPlace {
+    /// In a field of its own.
+    Apart,
+    /// At the end of the output, as terminal-mcp has it.
+    Output,
+}
+
 /// The settings of the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -87,6 +96,7 @@ pub struct Settings {
     /// The default of calls that do not say.
     pub(crate) truncation: Truncation,
     pub(crate) exec_timeout: ExecTimeout,
+    pub(crate) prompt: PromptPlace,
     pub(crate) gate: GateSettings,
 }
 
@@ -104,6 +114,7 @@ impl Default for Settings {
             buffer_bytes: 1_000_000,
             truncation: Truncation::HeadTail,
             exec_timeout: ExecTimeout::Continue,
+            prompt: PromptPlace::Apart,
             gate: GateSettings::default(),
         }
     }
@@ -206,6 +217,13 @@ impl Settings {
                 _ => return Err(found.not("continue or end")),
             };
         }
+        if let Some(found) = find("PROMPT") {
+            settings.prompt = match found.value.trim().to_lowercase().as_str() {
+                "apart" => PromptPlace::Apart,
+                "output" => PromptPlace::Output,
+                _ => return Err(found.not("apart or output")),
+            };
+        }
         if let Some(found) = find("SAFETY_GATE") {
             settings.gate.enabled = match found.value.trim().to_lowercase().as_str() {
                 "on" | "true" | "yes" | "1" => true,
@@ -295,6 +313,7 @@ mod tests {
             ),
             ("TERMINAL_MCP_TRUNCATION_MODE", "head_tail"),
             ("TERMINAL_MCP_EXEC_TIMEOUT", "End"),
+            ("TERMINAL_MCP_PROMPT", "output"),
         ]);
         let want = Settings {
             max_running: 30,
@@ -306,6 +325,7 @@ mod tests {
             buffer_bytes: 2_000_000,
             truncation: Truncation::HeadTail,
             exec_timeout: ExecTimeout::End,
+            prompt: PromptPlace::Output,
             gate: GateSettings {
                 enabled: false,
                 patterns: vec![r"\bdeploy\b".to_owned(), r"drop\s+it".to_owned()],
@@ -329,6 +349,7 @@ mod tests {
             ("CLEANUP_INTERVAL", "x"),
             ("TRUNCATION_MODE", "middle"),
             ("EXEC_TIMEOUT", "45"),
+            ("PROMPT", "no"),
             ("SAFETY_GATE", "maybe"),
             ("DANGEROUS_PATTERNS", "a(;b"),
             ("DANGEROUS_PATTERNS", "(?=look)"),

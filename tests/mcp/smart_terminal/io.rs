@@ -1,7 +1,7 @@
 //! Typing into terminals, reading, waiting for output, and writing files.
 
 use serde_json::json;
-use termd_test_support::{TestDaemon, assert_members};
+use termd_test_support::{TestDaemon, assert_members, wait_until};
 
 use super::exec::refused;
 use super::start::{client, exec, start};
@@ -224,13 +224,13 @@ fn keys_are_pressed_by_name() {
     let id = start(&mut client);
     client.call(
         "terminal_write",
-        &json!({ "sessionId": id, "data": "echo GO; cat -v\\r" }),
+        &json!({ "sessionId": id, "data": "cat -v\\r" }),
     );
     // Until then the line editor would take the keys.
-    client.call(
-        "terminal_wait",
-        &json!({ "sessionId": id, "pattern": "^GO$" }),
-    );
+    wait_until("cat is in the foreground", || {
+        let activity = daemon.client().ok("session.activity", &json!({ "id": id }));
+        activity["foreground"]["program"] == "cat"
+    });
     let keys = ["up", "f5", "pageup", "alt+x", "enter"];
     for key in keys {
         let pressed = client.call(

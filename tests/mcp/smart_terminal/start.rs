@@ -78,8 +78,8 @@ fn nine_tools_are_listed_and_eight_more_are_called_through_one() {
         json!(["sessionId", "cols", "rows"])
     );
     assert_eq!(
-        described["terminal_retry"]["parameters"]["maxRetries"]["maximum"],
-        10
+        described["terminal_retry"]["parameters"]["maxRetries"]["type"],
+        "integer"
     );
     let available = EXTRA.join(", ");
     assert_eq!(

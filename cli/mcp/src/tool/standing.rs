@@ -2,14 +2,11 @@
 //! fields of the servers that they stand in for from it, so that no two of them contradict each other.
 
 use serde::Serialize;
-use termd_proto::interact::{Activity, DoneBy, WaitEnd, WaitForResult};
+use termd_proto::interact::{Activity, DoneBy, InputKind, InputKnownBy, WaitEnd, WaitForResult};
 use termd_proto::screen::CommandState;
 use termd_proto::terminal::TerminalState;
 
 use super::schema::Field;
-
-/// The least confidence of a prompt by its look.
-const LIKELY: f32 = 0.5;
 
 /// Where things stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,45 +89,31 @@ impl Standing {
             (State::AwaitingSecret, KnownBy::Kernel)
         } else if activity.full_screen {
             (State::FullScreen, KnownBy::Screen)
+        } else if let Some(awaited) = activity.awaited_input {
+            let known_by = match awaited.known_by {
+                InputKnownBy::Marks => KnownBy::Marks,
+                InputKnownBy::Kernel => KnownBy::Kernel,
+                InputKnownBy::Prompt => KnownBy::Prompt,
+            };
+            let state = match awaited.kind {
+                InputKind::Command => State::Done,
+                InputKind::Continuation | InputKind::Line => State::AwaitingInput,
+                InputKind::Secret => State::AwaitingSecret,
+            };
+            (state, known_by)
         } else {
-            match activity.command_state {
-                CommandState::Prompt | CommandState::Input => (State::Done, KnownBy::Marks),
-                CommandState::Running => Self::within_command(activity, done_by),
-                CommandState::Unknown => Self::without_marks(activity, ended_by, done_by),
+            match (done_by, ended_by, activity.command_state) {
+                (Some(DoneBy::Marks), _, _) => (State::Done, KnownBy::Marks),
+                (Some(DoneBy::Foreground), _, _) => (State::Done, KnownBy::Kernel),
+                (Some(DoneBy::Prompt), _, _) => (State::Done, KnownBy::Prompt),
+                (None, Some(WaitEnd::Settled), CommandState::Unknown) => {
+                    (State::Running, KnownBy::Quiet)
+                }
+                (None, _, CommandState::Unknown) => (State::Running, KnownBy::Kernel),
+                (None, _, _) => (State::Running, KnownBy::Marks),
             }
         };
         Self { state, known_by }
-    }
-
-    /// A mark will show the end of the command.
-    fn within_command(activity: &Activity, done_by: Option<DoneBy>) -> (State, KnownBy) {
-        match done_by {
-            Some(DoneBy::Foreground) => (State::AwaitingInput, KnownBy::Kernel),
-            Some(DoneBy::Prompt) => (State::AwaitingInput, KnownBy::Prompt),
-            _ if has_prompt(activity) => (State::AwaitingInput, KnownBy::Prompt),
-            _ => (State::Running, KnownBy::Marks),
-        }
-    }
-
-    fn without_marks(
-        activity: &Activity,
-        ended_by: Option<WaitEnd>,
-        done_by: Option<DoneBy>,
-    ) -> (State, KnownBy) {
-        let is_at_home = (activity.foreground.as_ref()).is_none_or(|program| program.is_root);
-        let waits = if is_at_home {
-            State::Done
-        } else {
-            State::AwaitingInput
-        };
-        match (done_by, ended_by) {
-            (Some(DoneBy::Marks), _) => (waits, KnownBy::Marks),
-            (Some(DoneBy::Foreground), _) => (waits, KnownBy::Kernel),
-            (Some(DoneBy::Prompt), _) => (waits, KnownBy::Prompt),
-            _ if has_prompt(activity) => (waits, KnownBy::Prompt),
-            (None, Some(WaitEnd::Settled)) => (State::Running, KnownBy::Quiet),
-            _ => (State::Running, KnownBy::Kernel),
-        }
     }
 
     /// The same, where the marks have shown the end of the command meanwhile.
@@ -158,12 +141,6 @@ impl Standing {
     }
 }
 
-fn has_prompt(activity: &Activity) -> bool {
-    activity
-        .prompt
-        .is_some_and(|hint| hint.confidence >= LIKELY)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -184,11 +161,14 @@ mod tests {
 
     #[test]
     fn one_word_says_where_things_stand() {
-        let root = json!({ "pid": 1, "program": "python3", "is_root": true });
-        let child = json!({ "pid": 2, "program": "ssh", "is_root": false });
-        let guess = json!({ "by": "prompt", "confidence": 0.9 });
+        let awaits =
+            |kind: &str, by: &str| json!({ "awaited_input": { "kind": kind, "known_by": by } });
+        let with = |mut change: Value, name: &str, value: Value| {
+            change[name] = value;
+            change
+        };
         let (done, settled) = (Some(WaitEnd::Done), Some(WaitEnd::Settled));
-        let (marks, prompt) = (Some(DoneBy::Marks), Some(DoneBy::Prompt));
+        let marks = Some(DoneBy::Marks);
         for (change, ended_by, done_by, state, known_by) in [
             (
                 json!({ "state": "exited" }),
@@ -198,7 +178,7 @@ mod tests {
                 KnownBy::Exit,
             ),
             (
-                json!({ "awaiting_secret": true, "command_state": "running" }),
+                with(awaits("secret", "kernel"), "awaiting_secret", true.into()),
                 None,
                 None,
                 State::AwaitingSecret,
@@ -212,11 +192,36 @@ mod tests {
                 KnownBy::Screen,
             ),
             (
-                json!({ "command_state": "input" }),
+                awaits("command", "marks"),
                 done,
                 marks,
                 State::Done,
                 KnownBy::Marks,
+            ),
+            (
+                awaits("command", "prompt"),
+                None,
+                None,
+                State::Done,
+                KnownBy::Prompt,
+            ),
+            (
+                awaits("line", "kernel"),
+                None,
+                None,
+                State::AwaitingInput,
+                KnownBy::Kernel,
+            ),
+            (
+                with(
+                    awaits("continuation", "kernel"),
+                    "command_state",
+                    "input".into(),
+                ),
+                done,
+                Some(DoneBy::Foreground),
+                State::AwaitingInput,
+                KnownBy::Kernel,
             ),
             (
                 json!({ "command_state": "running" }),
@@ -225,42 +230,16 @@ mod tests {
                 State::Running,
                 KnownBy::Marks,
             ),
-            (
-                json!({ "command_state": "running", "prompt": guess }),
-                None,
-                None,
-                State::AwaitingInput,
-                KnownBy::Prompt,
-            ),
-            (
-                json!({ "foreground": root }),
-                done,
-                Some(DoneBy::Foreground),
-                State::Done,
-                KnownBy::Kernel,
-            ),
-            (
-                json!({ "foreground": root }),
-                done,
-                prompt,
-                State::Done,
-                KnownBy::Prompt,
-            ),
-            (
-                json!({ "foreground": child }),
-                done,
-                prompt,
-                State::AwaitingInput,
-                KnownBy::Prompt,
-            ),
-            (
-                json!({ "foreground": root }),
-                settled,
-                None,
-                State::Running,
-                KnownBy::Quiet,
-            ),
+            (json!({}), settled, None, State::Running, KnownBy::Quiet),
             (json!({}), None, None, State::Running, KnownBy::Kernel),
+            // The shell has printed its mark and not its prompt.
+            (
+                json!({ "command_state": "unknown" }),
+                done,
+                marks,
+                State::Done,
+                KnownBy::Marks,
+            ),
         ] {
             let standing = Standing::after(&activity(&change), ended_by, done_by);
             assert_eq!(standing, Standing { state, known_by }, "{change}");

@@ -16,7 +16,7 @@ use super::read::Mode;
 use super::results::{self, success};
 use super::screen;
 use super::status::describe_wait;
-use crate::settings::{Settings, Truncation};
+use crate::settings::{PromptPlace, Settings, Truncation};
 use crate::shared::Shared;
 use crate::tool::{
     Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
@@ -141,7 +141,21 @@ pub(super) async fn since_last_read(
     let read = shared.cursors.of(id).read;
     let begin = wait.output_start.max(wait.start);
     let end = wait.end.max(wait.activity.end).max(begin);
-    let mut output = output::read(&shared.backend, id, (begin, end), manner).await?;
+    let before_prompt = match shared.settings.prompt {
+        PromptPlace::Apart => wait.output_end.map_or(end, |it| it.clamp(begin, end)),
+        PromptPlace::Output => end,
+    };
+    let mut output = output::read(&shared.backend, id, (begin, before_prompt), manner).await?;
+    if output.next >= before_prompt {
+        output.next = end;
+    }
+    if let (PromptPlace::Apart, None, Some(prompt)) = (
+        shared.settings.prompt,
+        wait.output_end,
+        &wait.activity.prompt_text,
+    ) {
+        output.leave_out_prompt(prompt);
+    }
     if read < wait.start {
         let unread = wait.start.since(read);
         let is_prompt = unread <= PROMPT_BYTES && {

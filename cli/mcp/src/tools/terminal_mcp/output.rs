@@ -93,6 +93,14 @@ impl Output {
         );
     }
 
+    /// Takes the next prompt from the end, where the program has printed it behind its output.
+    pub(super) fn leave_out_prompt(&mut self, prompt: &str) {
+        let shown = self.text.trim_end();
+        if let Some(before) = shown.strip_suffix(prompt.trim_end()) {
+            self.text.truncate(before.len());
+        }
+    }
+
     /// Names earlier output that the client neither has read nor gets.
     pub(super) fn leave_out(&mut self, from: Offset, to: Offset) {
         self.omitted.add(from, to);

@@ -57,6 +57,7 @@ pub(super) fn facts() -> Vec<Field> {
         Field::boolean("tui_active", "A full-screen program is on: read snapshots").default(false),
         Field::boolean("snapshot_available", "").default(true),
         Field::boolean("prompt_detected", "It waits for a line").default(true),
+        Field::string("prompt", "The prompt that is shown"),
         Field::number(
             "prompt_confidence",
             "How sure that is, where it is not certain",

@@ -130,6 +130,7 @@ fn describe(
                 .map(|confidence| (confidence * 100.0).round() / 100.0),
             "awaiting_secret": standing.state == State::AwaitingSecret,
             "osc133": marked,
+            "prompt": activity.prompt_text.as_ref().filter(|_| standing.takes_a_line()),
             "command_state": command_state(standing.state),
             "command_complete": standing.is_over(),
             "exit_code": shell_command
