@@ -180,7 +180,7 @@ fn no_character_is_given_in_parts() {
 fn one_word_says_where_things_stand_and_the_prompt_is_apart() {
     let daemon = TestDaemon::start();
     let mut client = with_both_sets(&daemon);
-    let id = client.create("bash --norc");
+    let id = client.create("bash");
     client.call("session_read", &json!({ "session_id": id }));
     let interact = |client: &mut McpClient, input: &str| {
         client.call(
