@@ -2,6 +2,7 @@
 
 mod commits;
 mod hidden;
+mod programs;
 mod running;
 mod settings;
 
@@ -26,6 +27,26 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ("git_of_a_workspace_is_not_made", new_repository),
     ("git_hooks_in_the_tree_are_not_written", hooks_in_tree),
     ("git_settings_in_the_tree_are_not_written", settings_in_tree),
+    (
+        "git_work_trees_elsewhere_are_not_written",
+        programs::other_work_tree,
+    ),
+    (
+        "git_programs_that_are_absent_are_not_made",
+        programs::absent,
+    ),
+    (
+        "git_programs_that_are_absent_leave_nothing",
+        programs::nothing_is_left,
+    ),
+    (
+        "git_settings_through_other_directories_are_held",
+        programs::through_other_directories,
+    ),
+    (
+        "git_templates_and_lefthook_are_not_written",
+        programs::templates,
+    ),
     ("git_index_and_refs_are_not_written", index_and_refs),
     ("git_commits_leave_as_a_bundle", commits::leave_as_a_bundle),
     (

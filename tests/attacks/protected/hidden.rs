@@ -25,6 +25,12 @@ const SOCKETS: &[&str] = &[
     ".pm2/rpc.sock",
     ".abduco/x",
     ".cache/qtile/qtilesocket.x",
+    ".config/Code/1.99-main.sock",
+    ".config/Cursor/1.0-main.sock",
+    ".config/VSCodium/1.99-main.sock",
+    ".crc/machines/crc/docker.sock",
+    ".mutagen/daemon/daemon.sock",
+    ".local/share/podman/podman.sock",
 ];
 
 /// The same in a directory for temporary files: the beginning of a directory's name.
@@ -40,6 +46,8 @@ const TEMPORARY_SOCKETS: &[&str] = &[
     "tmate-",
     "runtime-",
     "podman-run-",
+    "kakoune-",
+    "wezterm",
 ];
 
 pub(super) fn sockets() {
@@ -114,6 +122,39 @@ const SECRETS: &[&str] = &[
     ".pulumi/credentials.json",
     ".msmtprc",
     ".config/rclone/rclone.conf",
+    ".config/Bitwarden/data.json",
+    ".config/keepassxc/keepassxc.ini",
+    ".signify/key.sec",
+    ".step/secrets/root_ca_key",
+    ".linode-cli",
+    ".config/flyctl/config.yml",
+    ".vercel/auth.json",
+    ".circleci/cli.yml",
+    ".config/circleci/cli.yml",
+    ".twilio-cli/config.json",
+    ".vault_pass",
+    ".ansible/vault_pass",
+    ".tsh/keys/x",
+    ".davfs2/secrets",
+    ".subversion/auth/svn.simple/x",
+    ".vnc/passwd",
+    ".Xauthority",
+    ".config/syncthing/key.pem",
+    ".near-credentials/x.json",
+    ".local/share/TelegramDesktop/tdata/x",
+    ".weechat/sec.conf",
+    ".config/weechat/sec.conf",
+    ".irssi/config",
+    ".purple/accounts.xml",
+    ".muttrc",
+    ".offlineimaprc",
+    ".claude.json",
+    ".config/opencode/opencode.json",
+    ".openai/key",
+    ".config/anthropic/key",
+    ".aider.conf.yml",
+    ".config/Code/User/globalStorage/state.vscdb",
+    ".config/Cursor/User/globalStorage/state.vscdb",
 ];
 
 pub(super) fn credentials() {

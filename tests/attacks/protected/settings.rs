@@ -122,6 +122,7 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     (".openhands/setup.sh", "OpenHands", HeldAndNotMade),
     (".agents/hooks.json", "agents", Held),
     (".goose/config.yaml", "Goose", HeldAndNotMade),
+    (".amp/settings.json", "Amp", HeldAndNotMade),
     ("AGENTS.md", "agents", Open("text, which a diff shows")),
     // On a commit, by a hook that is there.
     (
@@ -179,6 +180,7 @@ const TRACES: &[&str] = &[
     ".codex",
     ".config/Code",
     ".config/JetBrains",
+    ".config/amp",
     ".config/goose",
     ".config/helix",
     ".config/opencode",

@@ -154,6 +154,18 @@ pub enum IfAbsent {
     /// another path of the spec. The start is refused where it is no link any more (EINVAL), or is
     /// absent (ENOENT). A keeper that does not know this refuses the start.
     PinLink,
+    /// The path is a directory that can then be neither renamed nor removed. What is in it stays writable.
+    /// Where it is absent, it is made like a [`MakeDirectory`](Self::MakeDirectory). A keeper that does not
+    /// know this refuses the start.
+    PinDirectory,
+}
+
+impl IfAbsent {
+    /// Whether only the name is held, and nothing beneath the path.
+    #[must_use]
+    pub fn is_pin(self) -> bool {
+        matches!(self, Self::PinLink | Self::PinDirectory)
+    }
 }
 
 /// Which directories for temporary files a command has.

@@ -149,6 +149,11 @@ pub(super) const REPOSITORY_SETTINGS: &[(&str, MissingPath, &str)] = &[
     (".crush.json", IGNORE, "the same"),
     ("crush.json", IGNORE, "the same"),
     (".mcp.json", IGNORE, "programs that agents start"),
+    (
+        ".amp",
+        create_for(&[".config/amp", ".local/share/amp"]),
+        "the same",
+    ),
     (".goose", create_for(&[".config/goose"]), "the same"),
 ];
 

@@ -161,7 +161,7 @@ fn sandbox(
         .filter_map(|path| match links.resolve(path).destination {
             Destination::Exists(place, _) => Some(place),
             Destination::Absent(place) => place.starts_with(&access.home).then_some(place),
-            Destination::Unknown => None,
+            Destination::AbsentBelow(_) | Destination::Unknown => None,
         });
     let hidden: BTreeSet<_> = hidden.collect();
     let writable_ids = writable.iter().map(|path| access.id_of(path));
@@ -309,9 +309,7 @@ fn guarded_paths(
 fn without_protected(mut writable: Vec<PathBuf>, protected: &[GuardedPath]) -> Vec<PathBuf> {
     let is_protected = |path: &PathBuf| {
         let holds = |guarded: &GuardedPath| {
-            guarded.path != *path
-                && guarded.if_absent != IfAbsent::PinLink
-                && path.starts_with(&guarded.path)
+            guarded.path != *path && !guarded.if_absent.is_pin() && path.starts_with(&guarded.path)
         };
         protected.iter().any(holds)
     };
@@ -333,7 +331,9 @@ impl GuardedPath {
     /// What the keeper creates for it, the topmost first.
     fn needed(&self) -> impl Iterator<Item = NeededPath> {
         let is_created = match self.if_absent {
-            IfAbsent::MakeDirectory | IfAbsent::MakeFile => Some(&self.path),
+            IfAbsent::MakeDirectory | IfAbsent::MakeFile | IfAbsent::PinDirectory => {
+                Some(&self.path)
+            }
             IfAbsent::Leave | IfAbsent::PinLink => None,
         };
         let needed = |path: &PathBuf, exists| NeededPath {
@@ -345,8 +345,8 @@ impl GuardedPath {
     }
 }
 
-/// What has to be guarded for a path to stay as it is: where the path leads, and each link on the
-/// way. A process that can replace a link decides what the path means.
+/// What has to be guarded for a path to stay as it is: where the path leads, each link on the way, and
+/// each directory that a `..` leaves. A process that can replace one of them decides what the path means.
 fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<GuardedPath> {
     let resolved = links.resolve(path);
     let guard = |path, if_absent, exists| GuardedPath {
@@ -355,7 +355,10 @@ fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<Gu
         exists,
         above: Vec::new(),
     };
-    let last_link = resolved.links.last().cloned();
+    let made = |path: PathBuf, if_absent| GuardedPath {
+        above: absent_above(&path),
+        ..guard(path, if_absent, false)
+    };
     let on_the_way = resolved.links.into_iter();
     let mut guarded: Vec<_> = on_the_way
         .map(|link| guard(link, IfAbsent::PinLink, true))
@@ -365,6 +368,14 @@ fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<Gu
         MissingPath::CreateDirectory => Some(IfAbsent::MakeDirectory),
         MissingPath::CreateFile => Some(IfAbsent::MakeFile),
     };
+    let is_held = created.is_some() || matches!(resolved.destination, Destination::Exists(..));
+    for left in resolved.left.into_iter().filter(|_| is_held) {
+        guarded.push(match left.symlink_metadata() {
+            Ok(found) if found.is_dir() => guard(left, IfAbsent::PinDirectory, true),
+            Ok(_) => guard(left, IfAbsent::Leave, true),
+            Err(_) => made(left, IfAbsent::PinDirectory),
+        });
+    }
     match (resolved.destination, created) {
         // What exists may be gone when the command starts.
         (Destination::Exists(place, FileKind::Directory), Some(IfAbsent::MakeDirectory)) => {
@@ -372,46 +383,18 @@ fn guarded(links: &mut LinkResolver, path: &Path, absent: MissingPath) -> Vec<Gu
         }
         (Destination::Exists(place, _), _) => guarded.push(guard(place, IfAbsent::Leave, true)),
         (Destination::Absent(place), Some(created)) => guarded.push(guard(place, created, false)),
-        (Destination::Unknown, Some(created)) => {
-            let led_to = last_link.and_then(|link| target(&link));
-            let absent = deep_absent(links, path);
-            let absent = absent.or_else(|| deep_absent(links, &led_to?));
-            if let Some((place, above)) = absent {
-                guarded.push(GuardedPath {
-                    above,
-                    ..guard(place, created, false)
-                });
-            }
-        }
-        (Destination::Absent(_) | Destination::Unknown, None) => {}
+        (Destination::AbsentBelow(place), Some(created)) => guarded.push(made(place, created)),
+        (Destination::Absent(_) | Destination::AbsentBelow(_), None)
+        | (Destination::Unknown, _) => {}
     }
     guarded
 }
 
-/// Where a link leads.
-fn target(link: &Path) -> Option<PathBuf> {
-    let target = fs::read_link(link).ok()?;
-    Some(link.parent()?.join(target))
-}
-
-/// A path of which more than the last name is absent, and the absent directories above it. `None`
-/// where something else is wrong with it.
-fn deep_absent(links: &mut LinkResolver, path: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
-    let mut ancestors = path.ancestors().skip(1);
-    let (topmost, place) =
-        ancestors.find_map(|above| match links.resolve(above).destination {
-            Destination::Absent(place) => Some(Some((above, place))),
-            Destination::Exists(..) => Some(None),
-            Destination::Unknown => None,
-        })??;
-    let mut place = place;
-    let mut above = Vec::new();
-    for part in path.strip_prefix(topmost).ok()?.components() {
-        let Component::Normal(name) = part else {
-            return None;
-        };
-        above.push(place.clone());
-        place.push(name);
-    }
-    Some((place, above))
+/// The absent directories above a path, the topmost first.
+fn absent_above(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    let absent = above.take_while(|above| above.symlink_metadata().is_err());
+    let mut absent: Vec<_> = absent.map(Path::to_owned).collect();
+    absent.reverse();
+    absent
 }

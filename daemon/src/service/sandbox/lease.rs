@@ -41,7 +41,10 @@ impl SandboxLease {
     pub(crate) fn protects(&self, path: &Path) -> bool {
         let protected = self.confinement.sandbox.iter();
         let mut protected = protected.flat_map(|sandbox| &sandbox.protected);
-        protected.any(|protected| path.starts_with(OsStr::from_bytes(&protected.path)))
+        protected.any(|protected| {
+            let place = Path::new(OsStr::from_bytes(&protected.path));
+            path.starts_with(place) && (path == place || !protected.if_absent.is_pin())
+        })
     }
 
     /// The command runs. The directories are released after its end.

@@ -27,7 +27,9 @@ pub(super) enum Destination {
     Exists(PathBuf, FileKind),
     /// Nothing exists yet; the directory above does.
     Absent(PathBuf),
-    /// Neither is known to exist.
+    /// Neither exists. `..` leads back from absent directories as it will once somebody makes them.
+    AbsentBelow(PathBuf),
+    /// It cannot be looked at.
     #[default]
     Unknown,
 }
@@ -52,6 +54,9 @@ impl FileKind {
 pub(super) struct ResolvedPath {
     /// The links on the way, in order. Each is a path without another link in it.
     pub(super) links: Vec<PathBuf>,
+    /// The directories, without a link in them, that a `..` on the way leaves. Where one is absent, or is
+    /// replaced by a link, the rest of the path means something else.
+    pub(super) left: Vec<PathBuf>,
     pub(super) destination: Destination,
 }
 
@@ -80,30 +85,39 @@ impl LinkResolver {
             .windows(2)
             .any(|two| two == b"..");
         let (Some(above), Some(name), false) = (path.parent(), path.file_name(), goes_up) else {
-            let mut links = Vec::new();
-            let destination = walk(PathBuf::from("/"), names_of(path).collect(), &mut links);
-            return ResolvedPath { links, destination };
+            let mut resolved = ResolvedPath::default();
+            resolved.walk(PathBuf::from("/"), names_of(path).collect());
+            return resolved;
         };
         let Some(Directory { resolved, opened }) = self.directory(above) else {
             return ResolvedPath::default();
         };
-        let mut links = resolved.links.clone();
+        let mut path = ResolvedPath {
+            destination: Destination::Unknown,
+            ..resolved.clone()
+        };
         let one_name = || VecDeque::from([name.to_owned()]);
-        let destination = match (&resolved.destination, opened) {
+        match (&resolved.destination, opened) {
             (Destination::Exists(at, _), Some(opened)) => {
                 match statat(opened, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(found) => match FileType::from_raw_mode(found.st_mode) {
-                        FileType::Symlink => walk(at.clone(), one_name(), &mut links),
-                        other => Destination::Exists(at.join(name), FileKind::of(other)),
+                        FileType::Symlink => path.walk(at.clone(), one_name()),
+                        other => {
+                            let kind = FileKind::of(other);
+                            path.destination = Destination::Exists(at.join(name), kind);
+                        }
                     },
-                    Err(Errno::NOENT) => Destination::Absent(at.join(name)),
-                    Err(_) => Destination::Unknown,
+                    Err(Errno::NOENT) => path.destination = Destination::Absent(at.join(name)),
+                    Err(_) => {}
                 }
             }
-            (Destination::Exists(at, _), None) => walk(at.clone(), one_name(), &mut links),
-            (Destination::Absent(_) | Destination::Unknown, _) => Destination::Unknown,
-        };
-        ResolvedPath { links, destination }
+            (Destination::Exists(at, _), None) => path.walk(at.clone(), one_name()),
+            (Destination::Absent(at) | Destination::AbsentBelow(at), _) => {
+                path.destination = Destination::AbsentBelow(at.join(name));
+            }
+            (Destination::Unknown, _) => {}
+        }
+        path
     }
 
     fn directory(&mut self, path: &Path) -> Option<&Directory> {
@@ -114,7 +128,7 @@ impl LinkResolver {
         let resolved = self.resolve(path);
         let opened = match &resolved.destination {
             Destination::Exists(place, _) => open(place, DIRECTORY_FLAGS, Mode::empty()).ok(),
-            Destination::Absent(_) | Destination::Unknown => None,
+            _ => None,
         };
         self.directories
             .push((path.to_owned(), Directory { resolved, opened }));
@@ -125,57 +139,78 @@ impl LinkResolver {
     pub(super) fn real_path(&mut self, path: &Path) -> Option<PathBuf> {
         match self.resolve(path).destination {
             Destination::Exists(place, _) => Some(place),
-            Destination::Absent(_) | Destination::Unknown => None,
+            _ => None,
         }
     }
 }
 
-/// Goes on from a place without a link in it.
-fn walk(mut at: PathBuf, mut names: VecDeque<OsString>, links: &mut Vec<PathBuf>) -> Destination {
-    let mut followed = links.len();
-    let mut kind = FileKind::Directory;
-    while let Some(name) = names.pop_front() {
-        if name == ".." {
-            at.pop();
-            kind = FileKind::Directory;
-            continue;
-        }
-        let next = at.join(&name);
-        match fs::symlink_metadata(&next) {
-            Ok(found) if found.is_symlink() => {
-                let Ok(target) = fs::read_link(&next) else {
-                    return Destination::Unknown;
-                };
-                // The same link twice is held once.
-                if !links.contains(&next) {
-                    links.push(next);
-                }
-                followed += 1;
-                if followed > MAX_LINKS {
-                    return Destination::Unknown;
-                }
-                kind = FileKind::Directory;
-                if target.is_absolute() {
-                    at = PathBuf::from("/");
-                }
-                let rest = std::mem::take(&mut names);
-                names = names_of(&target).chain(rest).collect();
-            }
-            Ok(found) => {
-                at = next;
-                kind = if found.is_dir() {
-                    FileKind::Directory
-                } else {
-                    FileKind::Other
-                };
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound && names.is_empty() => {
-                return Destination::Absent(next);
-            }
-            Err(_) => return Destination::Unknown,
-        }
+impl ResolvedPath {
+    /// Goes on from a place without a link in it.
+    fn walk(&mut self, at: PathBuf, names: VecDeque<OsString>) {
+        self.destination = self.follow(at, names).unwrap_or_default();
     }
-    Destination::Exists(at, kind)
+
+    /// `None` where something cannot be looked at.
+    fn follow(&mut self, mut at: PathBuf, mut names: VecDeque<OsString>) -> Option<Destination> {
+        let mut followed = self.links.len();
+        let mut kind = FileKind::Directory;
+        // How many names at the end of `at` are absent.
+        let mut absent = 0_usize;
+        while let Some(name) = names.pop_front() {
+            if name == ".." {
+                if !self.left.contains(&at) && at.parent().is_some() {
+                    self.left.push(at.clone());
+                }
+                at.pop();
+                absent = absent.saturating_sub(1);
+                kind = FileKind::Directory;
+                continue;
+            }
+            let next = at.join(&name);
+            if absent > 0 {
+                at = next;
+                absent += 1;
+                continue;
+            }
+            match fs::symlink_metadata(&next) {
+                Ok(found) if found.is_symlink() => {
+                    let target = fs::read_link(&next).ok()?;
+                    // The same link twice is held once.
+                    if !self.links.contains(&next) {
+                        self.links.push(next);
+                    }
+                    followed += 1;
+                    if followed > MAX_LINKS {
+                        return None;
+                    }
+                    kind = FileKind::Directory;
+                    if target.is_absolute() {
+                        at = PathBuf::from("/");
+                    }
+                    let rest = std::mem::take(&mut names);
+                    names = names_of(&target).chain(rest).collect();
+                }
+                Ok(found) => {
+                    at = next;
+                    kind = if found.is_dir() {
+                        FileKind::Directory
+                    } else {
+                        FileKind::Other
+                    };
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    at = next;
+                    absent = 1;
+                }
+                Err(_) => return None,
+            }
+        }
+        Some(match absent {
+            0 => Destination::Exists(at, kind),
+            1 => Destination::Absent(at),
+            _ => Destination::AbsentBelow(at),
+        })
+    }
 }
 
 /// The names of a path, `..` among them.
@@ -215,10 +250,11 @@ mod tests {
         let mut all = LinkResolver::default();
         let there = |place: &str| Destination::Exists(root.join(place), FileKind::Directory);
         let absent = |place: &str| Destination::Absent(root.join(place));
+        let below = |place: &str| Destination::AbsentBelow(root.join(place));
         for (path, links, end) in [
             ("project/real", vec![], there("project/real")),
             ("project/real/none", vec![], absent("project/real/none")),
-            ("project/none/none", vec![], Destination::Unknown),
+            ("project/none/none", vec![], below("project/none/none")),
             ("project/out", vec!["project/out"], there("home/agent")),
             (
                 "project/out/new",
@@ -236,11 +272,22 @@ mod tests {
                 vec!["project/lost"],
                 absent("project/real/absent"),
             ),
-            ("project/deep", vec!["project/deep"], Destination::Unknown),
+            (
+                "project/deep",
+                vec!["project/deep"],
+                below("project/real/absent/too"),
+            ),
         ] {
             let links = links.into_iter().map(|link| root.join(link)).collect();
-            let destination = end;
-            let way = ResolvedPath { links, destination };
+            let left = match path {
+                "project/up/agent" => vec![root.join("project")],
+                _ => Vec::new(),
+            };
+            let way = ResolvedPath {
+                links,
+                left,
+                destination: end,
+            };
             assert_eq!(
                 LinkResolver::default().resolve(&root.join(path)),
                 way,
@@ -251,6 +298,43 @@ mod tests {
         let up = root.join("project/out/../agent/../../project/in");
         assert_eq!(all.real_path(&up), Some(root.join("project/real")));
         assert_eq!(all.real_path(Path::new("/")), Some(PathBuf::from("/")));
+    }
+
+    #[test]
+    fn absent_directories_are_left_as_they_will_be() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        fs::create_dir_all(root.join("a/real")).unwrap();
+        let at = |place: &str| root.join(place);
+        for (path, left, destination) in [
+            (
+                "a/b/../../a/hooks",
+                &["a/b", "a"][..],
+                Destination::Absent(at("a/hooks")),
+            ),
+            (
+                "x/y/../../x/hooks",
+                &["x/y", "x"],
+                Destination::AbsentBelow(at("x/hooks")),
+            ),
+            (
+                "x/../a/real",
+                &["x"],
+                Destination::Exists(at("a/real"), FileKind::Directory),
+            ),
+            (
+                "a/real/../none/../file",
+                &["a/real", "a/none"],
+                Destination::Absent(at("a/file")),
+            ),
+        ] {
+            let resolved = LinkResolver::default().resolve(&root.join(path));
+            assert_eq!(resolved.destination, destination, "{path}");
+            assert_eq!(
+                resolved.left,
+                left.iter().map(|left| at(left)).collect::<Vec<_>>()
+            );
+        }
     }
 
     #[test]

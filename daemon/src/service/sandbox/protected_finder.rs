@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use termd_policy::{GitAccess, HostPaths, MissingPath, SandboxAccess};
 
-use super::git::{self, UserConfig};
+use super::git::{self, Repository, UserConfig};
 use super::repository_settings::{Missing, RepositorySettings};
 use super::tree_search::{TreeSearch, TreeSearchError};
 
@@ -40,17 +40,19 @@ pub(super) fn found_in_writable(
         Missing::Ignored
     };
     found.extend(settings.find(&places.workspace, missing));
+    found.extend(git::user_paths(&user, &places.home));
+    let mut repositories = Vec::new();
     for top in &search.work_trees {
+        found.push((top.join(git::DOT_GIT), MissingPath::CreateDirectory));
         found.extend(settings.find(top, Missing::Created));
-        found.extend(git::work_tree_paths(top, &user, &places.home));
+        repositories.extend(Repository::of_work_tree(top));
     }
-    for directory in &search.git_directories {
-        found.extend(git::git_directory_paths(
-            directory,
-            directory,
-            &user,
-            &places.home,
-        ));
+    let git_directories = search.git_directories.iter();
+    repositories.extend(git_directories.map(|directory| Repository::of_git_directory(directory)));
+    for repository in &repositories {
+        let named = repository.work_trees().iter().skip(1);
+        found.extend(named.flat_map(|top| settings.find(top, Missing::Created)));
+        found.extend(repository.paths(&user, &places.home));
     }
     let others = search.files.into_iter().chain(search.unreadable);
     found.extend(others.map(|path| (path, MissingPath::Ignore)));

@@ -102,8 +102,9 @@ impl Snapshot {
         for guard in &places.guards {
             let found = match guard.if_absent {
                 _ if !places.shows_host(&guard.path) => Ok(None),
-                // bubblewrap mounts by mount(2), which follows every link.
-                IfAbsent::PinLink => Err(Errno::OPNOTSUPP),
+                // bubblewrap mounts by mount(2), which follows every link. A directory that is only
+                // pinned is as rare, and not worth an option of its own.
+                IfAbsent::PinLink | IfAbsent::PinDirectory => Err(Errno::OPNOTSUPP),
                 IfAbsent::Leave => or_absent(Node::at(&guard.path)),
                 IfAbsent::MakeDirectory | IfAbsent::MakeFile => {
                     match or_absent(Node::at(&guard.path)) {

@@ -294,7 +294,9 @@ fn guards(
         let path = checked(&entry.path).map_err(|errno| (Restriction::Protected, errno))?;
         protected.push((path, entry.if_absent));
     }
-    protected.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    // What is protected as a whole needs no pin.
+    protected
+        .sort_unstable_by(|one, other| (&one.0, one.1.is_pin()).cmp(&(&other.0, other.1.is_pin())));
     let mut guards: Vec<Guard> = Vec::new();
     let mut last: Vec<Vec<u8>> = Vec::new();
     for (path, if_absent) in protected {
@@ -305,7 +307,13 @@ fn guards(
         let Some(topmost) = topmost(&path, writable) else {
             continue;
         };
-        let pins = pinned.above(&path, topmost);
+        let pins = match if_absent {
+            IfAbsent::PinDirectory => pinned.at(&path, topmost),
+            _ => pinned.above(&path, topmost),
+        };
+        if if_absent == IfAbsent::PinDirectory && pins.is_empty() {
+            continue;
+        }
         guards.push(Guard {
             path: terminated(path.clone()),
             if_absent,
@@ -315,7 +323,9 @@ fn guards(
             },
             pins,
         });
-        last.push(path);
+        if !if_absent.is_pin() {
+            last.push(path);
+        }
     }
     Ok(guards)
 }
@@ -344,6 +354,11 @@ impl Pinned {
             })
         };
         above.into_iter().map(number).collect()
+    }
+
+    /// The same with the path itself, a directory, unless it is the writable place.
+    fn at(&mut self, path: &[u8], writable: &[u8]) -> Vec<usize> {
+        self.above(&[path, b"/"].concat(), writable)
     }
 
     fn pins(self) -> Vec<Pin> {

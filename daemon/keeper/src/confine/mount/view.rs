@@ -75,10 +75,15 @@ pub(crate) fn protect(places: &mut Places) -> Result<(), Errno> {
             pin_link(&guard.path)?;
             continue;
         }
+        if guard.if_absent == IfAbsent::PinDirectory {
+            make_absent(guard, pins)?;
+            pin(&guard.pins, pins)?;
+            continue;
+        }
         let found = match resolve(&guard.path) {
             Ok(place) => Some(place),
             Err(Errno::NOENT) => match guard.if_absent {
-                IfAbsent::Leave | IfAbsent::PinLink => continue,
+                IfAbsent::Leave | IfAbsent::PinLink | IfAbsent::PinDirectory => continue,
                 IfAbsent::MakeDirectory | IfAbsent::MakeFile => {
                     make(guard, pins)?;
                     None
@@ -130,6 +135,14 @@ fn pin(numbers: &[usize], pins: &mut [Pin]) -> Result<Above, Errno> {
     Ok(above)
 }
 
+/// [`make`] where nothing is there.
+pub(crate) fn make_absent(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
+    match resolve(&guard.path) {
+        Err(Errno::NOENT) => make(guard, pins),
+        found => found.map(drop),
+    }
+}
+
 /// Makes an absent place and the directories above it, one name at a time.
 pub(crate) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
     let mut above = resolve(&guard.beneath)?;
@@ -138,6 +151,8 @@ pub(crate) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
         above = resolve(&pin.path)?;
     }
     match guard.if_absent {
+        // It is the last of its own pins.
+        IfAbsent::PinDirectory => Ok(()),
         IfAbsent::MakeFile => make_file(above.as_fd(), last_name(&guard.path)),
         IfAbsent::MakeDirectory | IfAbsent::Leave | IfAbsent::PinLink => {
             make_directory(above.as_fd(), last_name(&guard.path), DIRECTORY_MODE)

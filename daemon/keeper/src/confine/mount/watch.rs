@@ -21,7 +21,9 @@ use super::ops::is_directory;
 use super::places::{Cover, Guard, Pin, Places};
 use super::resolve::{resolve, resolve_link};
 use super::state::{MEMORY, file_system_type, is_mount_point, is_read_only};
-use super::view::{EMPTY_DIRECTORY, EMPTY_FILE, attach_empty, make, mount_on_itself, pin_link};
+use super::view::{
+    EMPTY_DIRECTORY, EMPTY_FILE, attach_empty, make, make_absent, mount_on_itself, pin_link,
+};
 use crate::confine::kernel::READ_ONLY;
 use crate::protocol::confinement::IfAbsent;
 
@@ -112,6 +114,16 @@ impl<'a> MountWatch<'a> {
 
     fn restore_guard(&self, held: &HeldGuard<'_>) -> Result<(), Errno> {
         let guard = held.guard;
+        if guard.if_absent == IfAbsent::PinDirectory {
+            if held.is_placeholder {
+                match make_absent(guard, &self.places.pins) {
+                    // A link by now, which is held in its place.
+                    Err(Errno::LOOP) => {}
+                    made => made.or_else(unless_absent)?,
+                }
+            }
+            return self.restore_pins(&guard.pins);
+        }
         if guard.if_absent == IfAbsent::PinLink {
             return match resolve_link(&guard.path) {
                 Ok(link) if is_mount_point(link.as_fd())? => Ok(()),

@@ -48,6 +48,7 @@ impl Writer {
                 IfAbsent::MakeDirectory => 1,
                 IfAbsent::MakeFile => 2,
                 IfAbsent::PinLink => 3,
+                IfAbsent::PinDirectory => 4,
             });
         }
         self.list(&sandbox.hidden);
@@ -191,6 +192,7 @@ impl Reader<'_> {
                     1 => IfAbsent::MakeDirectory,
                     2 => IfAbsent::MakeFile,
                     3 => IfAbsent::PinLink,
+                    4 => IfAbsent::PinDirectory,
                     _ => return Err(Malformed),
                 },
             });

@@ -54,6 +54,7 @@ fn confinement() -> Confinement {
                 protect(b"/w/b", IfAbsent::MakeDirectory),
                 protect(b"/w/c", IfAbsent::MakeFile),
                 protect(b"/w/d", IfAbsent::PinLink),
+                protect(b"/w/e", IfAbsent::PinDirectory),
             ],
             hidden: vec![b"/h".to_vec()],
             visible: vec![b"/h/v".to_vec()],

@@ -1,12 +1,11 @@
 //! Paths in git's configuration (git-config(1), "CONFIGURATION FILE" and "Includes").
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use termd_policy::MissingPath;
 
 use super::named_files::{Named, named_files};
+use super::program_words::{place, program_paths};
 use super::{MAX_CONFIG_BYTES, read};
 
 /// Most files that include each other, as many as git follows.
@@ -14,11 +13,38 @@ const MAX_DEPTH: usize = 10;
 /// Most files that are read for one repository.
 const MAX_FILES: usize = 64;
 
+/// How the names of settings end whose value is a line that git gives to a shell (git-config(1)), in
+/// lower case.
+const LINES: &[&str] = &[
+    "clean",
+    "cmd",
+    "command",
+    "difffilter",
+    "driver",
+    "editor",
+    "external",
+    "fsmonitor",
+    "gitproxy",
+    "helper",
+    "hook",
+    "pager",
+    "process",
+    "receivepack",
+    "smudge",
+    "textconv",
+    "tunnel",
+    "update",
+    "uploadpack",
+];
+/// The same of those whose value is the path of a program.
+const PROGRAMS: &[&str] = &["askpass", "path", "program"];
+
 /// Configuration files, and the paths that they name.
 ///
-/// `core.hooksPath`, `init.templateDir` and included files are taken whether they exist or not. Of every
-/// other value each word that names a file is taken, whatever its key: `core.fsmonitor`,
-/// `filter.NAME.clean`, `diff.NAME.textconv`, and keys that later versions of git add.
+/// `core.hooksPath`, `init.templateDir`, included files and programs are taken whether they exist or
+/// not. Of every other value each word that names a file is taken, whatever its key, as later versions
+/// of git add some. An absent program is held by an empty directory: an empty file would run, and a
+/// filter would then write nothing in the place of a file.
 pub(super) struct ConfigFiles<'a> {
     top: &'a Path,
     home: &'a Path,
@@ -56,16 +82,17 @@ impl<'a> ConfigFiles<'a> {
         self.files += 1;
         for entry in entries(&bytes) {
             if entry.is("core", "hooksPath") || entry.is("init", "templateDir") {
-                let path = self.place(&entry.value, self.top);
+                let path = place(&entry.value, self.top, self.home);
                 self.add(path, MissingPath::CreateDirectory);
             } else if entry.is("include", "path") || entry.is("includeIf", "path") {
-                let path = self.place(&entry.value, file.parent().unwrap_or(self.top));
+                let above = file.parent().unwrap_or(self.top);
+                let path = place(&entry.value, above, self.home);
                 self.add(path.clone(), MissingPath::CreateFile);
                 self.read_nested(&path, depth + 1);
             } else {
                 let words = entry.value.split(|byte| b" \t\"'!;|&()".contains(byte));
                 for word in words.filter(|word| word.contains(&b'/')) {
-                    let path = self.place(word, self.top);
+                    let path = place(word, self.top, self.home);
                     if path.is_file() {
                         self.add(path, MissingPath::Ignore);
                     }
@@ -73,8 +100,24 @@ impl<'a> ConfigFiles<'a> {
                 for path in named_files(&entry.value, self.top, Named::Paths) {
                     self.add(path, MissingPath::Ignore);
                 }
+                for path in self.programs(&entry) {
+                    self.add(path, MissingPath::CreateDirectory);
+                }
             }
         }
+    }
+
+    /// What a setting has git run.
+    fn programs(&self, entry: &Entry) -> Vec<PathBuf> {
+        let key = entry.key.to_ascii_lowercase();
+        let ends_as = |names: &[&str]| names.iter().any(|name| key.ends_with(name.as_bytes()));
+        if ends_as(PROGRAMS) && entry.value.contains(&b'/') {
+            return vec![place(&entry.value, self.top, self.home)];
+        }
+        if ends_as(LINES) || entry.section.eq_ignore_ascii_case(b"pager") {
+            return program_paths(&entry.value, self.top, self.home);
+        }
+        Vec::new()
     }
 
     /// A value that leads to the work tree itself, such as an empty one, would protect all of it.
@@ -83,14 +126,6 @@ impl<'a> ConfigFiles<'a> {
         let named = (path, missing);
         if !self.top.starts_with(&real) && !self.named.contains(&named) {
             self.named.push(named);
-        }
-    }
-
-    /// A value as a path.
-    fn place(&self, value: &[u8], directory: &Path) -> PathBuf {
-        match value.strip_prefix(b"~/") {
-            Some(below) => self.home.join(OsStr::from_bytes(below)),
-            None => directory.join(OsStr::from_bytes(value)),
         }
     }
 }

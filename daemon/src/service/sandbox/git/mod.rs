@@ -7,7 +7,9 @@ mod config;
 mod hooks;
 mod index;
 mod named_files;
+mod program_words;
 mod submodules;
+mod work_tree;
 
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File};
@@ -20,14 +22,19 @@ use rustix::fs::{Mode, OFlags};
 use termd_policy::MissingPath;
 
 use self::config::ConfigFiles;
-use self::hooks::{called_scripts, managed_scripts};
+use self::hooks::{called_scripts, manager_paths};
 use self::index::submodule_paths;
 use self::submodules::fetched_submodules;
+use self::work_tree::named_work_tree;
 
 /// The name by which git finds a repository.
 pub(super) const DOT_GIT: &str = ".git";
 /// What a directory has to hold, beside others, for git to take the directory itself as a repository.
 pub(super) const HEAD: &str = "HEAD";
+
+/// The configuration of a git directory, and that of one work tree.
+const CONFIG: &str = "config";
+const WORKTREE_CONFIG: &str = "config.worktree";
 
 /// Longest file that holds one path.
 const MAX_PATH_FILE_BYTES: u64 = 8 << 10;
@@ -76,79 +83,125 @@ impl UserConfig {
     }
 }
 
-/// The paths that decide what git does in a work tree: its `.git`, the git directories behind it, what
-/// their configuration names, and where the index has a submodule that is not there.
-pub(super) fn work_tree_paths(
-    top: &Path,
-    user: &UserConfig,
-    home: &Path,
-) -> Vec<(PathBuf, MissingPath)> {
-    let dot_git = top.join(DOT_GIT);
-    let mut paths = vec![(dot_git.clone(), MissingPath::CreateDirectory)];
-    let git_directory = match std::fs::metadata(&dot_git) {
-        Ok(found) if found.is_dir() => dot_git,
-        _ => match named_path(&dot_git, b"gitdir:") {
-            Some(named) => top.join(named),
-            None => return paths,
-        },
-    };
-    paths.extend(git_directory_paths(&git_directory, top, user, home));
-    let fetched = fetched_submodules(&git_directory).into_iter();
-    let absent = fetched.filter(|path| path.join(DOT_GIT).symlink_metadata().is_err());
-    paths.extend(absent.map(|path| (path, MissingPath::CreateDirectory)));
-    let indices =
-        std::iter::once(git_directory.join("index")).chain(shared_indices(&git_directory));
-    for index in indices {
-        let Some(bytes) = read(&index, MAX_INDEX_BYTES) else {
-            continue;
-        };
-        for submodule in submodule_paths(&bytes) {
-            let submodule = top.join(submodule);
-            // One that is there is found where it lies.
-            if submodule.join(DOT_GIT).symlink_metadata().is_err() {
-                paths.push((submodule, MissingPath::CreateDirectory));
-            }
-        }
-    }
-    paths
-}
-
-/// The same of a git directory. Hooks run in `top`.
-pub(super) fn git_directory_paths(
-    git_directory: &Path,
-    top: &Path,
-    user: &UserConfig,
-    home: &Path,
-) -> Vec<(PathBuf, MissingPath)> {
-    let mut paths = vec![(git_directory.to_owned(), MissingPath::CreateDirectory)];
-    let common = named_path(&git_directory.join("commondir"), b"");
-    let common = common.map_or_else(|| git_directory.to_owned(), |path| git_directory.join(path));
-    if common != git_directory {
-        paths.push((common.clone(), MissingPath::CreateDirectory));
-    }
-    for directory in [git_directory, &common] {
-        paths.extend(links_in(directory, MissingPath::CreateDirectory));
-        paths.extend(links_in(&directory.join("info"), MissingPath::CreateFile));
-    }
-    let mut files = ConfigFiles::new(top, home);
+/// What the settings of this user name, whether a repository is there or not.
+pub(super) fn user_paths(user: &UserConfig, home: &Path) -> Vec<(PathBuf, MissingPath)> {
+    let mut files = ConfigFiles::new(home, home);
     for file in &user.0 {
         files.read(file);
     }
-    files.read(&common.join("config"));
-    files.read(&git_directory.join("config.worktree"));
-    let named = files.into_named_paths();
-    let directories = named.iter().map(|(path, _)| path.clone());
-    // The hooks that husky puts in `.husky/_` start those above.
-    let hooks = [common.join("hooks"), top.join(".husky")].into_iter();
-    for hooks in hooks.chain(directories) {
-        paths.extend(links_in(&hooks, MissingPath::CreateFile));
-        let scripts = called_scripts(&hooks, top).into_iter();
-        paths.extend(scripts.map(|path| (path, MissingPath::Ignore)));
+    files.into_named_paths()
+}
+
+/// A repository, with the directories that git works in.
+#[derive(Debug)]
+pub(super) struct Repository {
+    git_directory: PathBuf,
+    /// The same, or the one of which this is a linked worktree's.
+    common: PathBuf,
+    /// Where it was found, and what its settings name.
+    work_trees: Vec<PathBuf>,
+}
+
+impl Repository {
+    /// The repository that a work tree's `.git` is or leads to.
+    pub(super) fn of_work_tree(top: &Path) -> Option<Self> {
+        let dot_git = top.join(DOT_GIT);
+        let git_directory = match std::fs::metadata(&dot_git) {
+            Ok(found) if found.is_dir() => dot_git,
+            _ => top.join(named_path(&dot_git, b"gitdir:")?),
+        };
+        Some(Self::new(git_directory, top))
     }
-    let managed = managed_scripts(top).into_iter();
-    paths.extend(managed.map(|path| (path, MissingPath::Ignore)));
-    paths.extend(named);
-    paths
+
+    /// A git directory that was found under another name than `.git`.
+    pub(super) fn of_git_directory(directory: &Path) -> Self {
+        Self::new(directory.to_owned(), directory)
+    }
+
+    fn new(git_directory: PathBuf, found_in: &Path) -> Self {
+        let common = named_path(&git_directory.join("commondir"), b"");
+        let common = common.map_or_else(|| git_directory.clone(), |path| git_directory.join(path));
+        let mut work_trees = vec![found_in.to_owned()];
+        for named in [
+            named_work_tree(&common, CONFIG),
+            named_work_tree(&git_directory, WORKTREE_CONFIG),
+        ] {
+            work_trees.extend(named.filter(|named| named != found_in));
+        }
+        Self {
+            git_directory,
+            common,
+            work_trees,
+        }
+    }
+
+    pub(super) fn work_trees(&self) -> &[PathBuf] {
+        &self.work_trees
+    }
+
+    /// The paths that decide what git does: its directories, what their configuration names, and where
+    /// the index has a submodule that is not there.
+    pub(super) fn paths(&self, user: &UserConfig, home: &Path) -> Vec<(PathBuf, MissingPath)> {
+        let Self {
+            git_directory,
+            common,
+            work_trees,
+        } = self;
+        let mut paths = vec![(git_directory.clone(), MissingPath::CreateDirectory)];
+        if common != git_directory {
+            paths.push((common.clone(), MissingPath::CreateDirectory));
+        }
+        for directory in [git_directory, common] {
+            paths.extend(links_in(directory, MissingPath::CreateDirectory));
+            paths.extend(links_in(&directory.join("info"), MissingPath::CreateFile));
+        }
+        for top in work_trees {
+            paths.extend(self.paths_in(top, user, home));
+        }
+        let fetched = fetched_submodules(git_directory).into_iter();
+        let absent = fetched.filter(|path| path.join(DOT_GIT).symlink_metadata().is_err());
+        paths.extend(absent.map(|path| (path, MissingPath::CreateDirectory)));
+        paths
+    }
+
+    /// The same of one work tree. Hooks run at its top.
+    fn paths_in(&self, top: &Path, user: &UserConfig, home: &Path) -> Vec<(PathBuf, MissingPath)> {
+        let mut paths = Vec::new();
+        let mut files = ConfigFiles::new(top, home);
+        for file in &user.0 {
+            files.read(file);
+        }
+        files.read(&self.common.join(CONFIG));
+        files.read(&self.git_directory.join(WORKTREE_CONFIG));
+        let named = files.into_named_paths();
+        let directories = named.iter().map(|(path, _)| path.clone());
+        // The hooks that husky puts in `.husky/_` start those above.
+        let hooks = [self.common.join("hooks"), top.join(".husky")].into_iter();
+        for hooks in hooks.chain(directories) {
+            paths.extend(links_in(&hooks, MissingPath::CreateFile));
+            let scripts = called_scripts(&hooks, top).into_iter();
+            paths.extend(scripts.map(|path| (path, MissingPath::Ignore)));
+        }
+        paths.extend(manager_paths(top));
+        paths.extend(named);
+        if top != self.git_directory {
+            paths.extend(self.absent_submodules(top));
+        }
+        paths
+    }
+
+    /// Where the index has a submodule that is not there. One that is there is found where it lies.
+    fn absent_submodules(&self, top: &Path) -> Vec<(PathBuf, MissingPath)> {
+        let index = self.git_directory.join("index");
+        let indices = std::iter::once(index).chain(shared_indices(&self.git_directory));
+        let indices = indices.filter_map(|index| read(&index, MAX_INDEX_BYTES));
+        let submodules = indices.flat_map(|bytes| submodule_paths(&bytes));
+        let submodules = submodules.map(|submodule| top.join(submodule));
+        let absent = submodules.filter(|path| path.join(DOT_GIT).symlink_metadata().is_err());
+        absent
+            .map(|path| (path, MissingPath::CreateDirectory))
+            .collect()
+    }
 }
 
 /// The symbolic links in a directory: git follows one in its directory, and runs a hook that is one.

@@ -14,7 +14,7 @@ use super::open;
 const MAX_NAMED_PATHS: usize = 4_000;
 const MAX_DIRECTORIES: usize = 16;
 /// What ends a word in the languages that hooks are written in.
-const BETWEEN_WORDS: &[u8] = b" \t\r\n\"'`!;|&<>()[]{},=:";
+pub(super) const BETWEEN_WORDS: &[u8] = b" \t\r\n\"'`!;|&<>()[]{},=:";
 /// Stands for a blank behind a backslash.
 const ESCAPED_BLANK: u8 = 0;
 

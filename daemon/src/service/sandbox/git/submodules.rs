@@ -1,12 +1,10 @@
 //! Submodules that were fetched once (gitsubmodules(7)): each has its git directory below `modules`,
 //! whatever branch it belongs to.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::config::entries;
-use super::{MAX_CONFIG_BYTES, is_git_directory, read};
+use super::work_tree::named_work_tree;
+use super::{CONFIG, is_git_directory};
 
 /// The directory of the submodules' git directories.
 const MODULES: &str = "modules";
@@ -24,7 +22,7 @@ pub(super) fn fetched_submodules(git_directory: &Path) -> Vec<PathBuf> {
             break;
         }
         if is_git_directory(&directory) {
-            work_trees.extend(work_tree(&directory));
+            work_trees.extend(named_work_tree(&directory, CONFIG));
             left.push(directory.join(MODULES));
             continue;
         }
@@ -37,20 +35,4 @@ pub(super) fn fetched_submodules(git_directory: &Path) -> Vec<PathBuf> {
         left.extend(directories.map(|entry| entry.path()));
     }
     work_trees
-}
-
-/// `core.worktree`, which starts at the git directory.
-fn work_tree(git_directory: &Path) -> Option<PathBuf> {
-    let config = read(&git_directory.join("config"), MAX_CONFIG_BYTES)?;
-    let named = entries(&config).into_iter().rev();
-    let mut named = named.filter(|entry| entry.is("core", "worktree"));
-    let path = git_directory.join(OsStr::from_bytes(named.next()?.value()));
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::ParentDir => drop(clean.pop()),
-            other => clean.push(other),
-        }
-    }
-    Some(clean)
 }

@@ -54,9 +54,8 @@ fn a_value_that_leads_to_the_work_tree_protects_nothing() {
         hooksPath = /dev/null\nhooksPath = ~/h\n[x]\ny = a/b .git/config\n";
     std::fs::write(work.join(".git/config"), config).unwrap();
     let user = UserConfig(Vec::new());
-    let paths = work_tree_paths(&work, &user, &top);
+    let paths = Repository::of_work_tree(&work).unwrap().paths(&user, &top);
     let expected = [
-        (work.join(".git"), MissingPath::CreateDirectory),
         (work.join(".git"), MissingPath::CreateDirectory),
         ("/dev/null".into(), MissingPath::CreateDirectory),
         (top.join("h"), MissingPath::CreateDirectory),

@@ -190,3 +190,27 @@ fn a_ttys_device_number_is_its_name() {
         assert_eq!(text(&name), format!("/dev/pts/{minor}"));
     }
 }
+
+#[test]
+fn a_pinned_directory_protects_nothing_beneath_it() {
+    let mut sandbox = sandbox(&["/w"], &["/w/src/.envrc", "/w/.git"], &[]);
+    for path in ["/w", "/w/.git", "/w/src", "/w/src/deep"] {
+        sandbox.protected.push(ProtectedPath {
+            path: path.as_bytes().to_vec(),
+            if_absent: IfAbsent::PinDirectory,
+        });
+    }
+    let places = places(&sandbox);
+    let guards = places.guards.iter();
+    let guards = guards.map(|guard| (text(&guard.path), guard.if_absent));
+    // The writable place is a mount already, and what is protected as a whole needs no pin.
+    let expected = [
+        ("/w/.git", IfAbsent::Leave),
+        ("/w/src", IfAbsent::PinDirectory),
+        ("/w/src/.envrc", IfAbsent::Leave),
+        ("/w/src/deep", IfAbsent::PinDirectory),
+    ];
+    assert_eq!(guards.collect::<Vec<_>>(), expected);
+    let pins = places.pins.iter().map(|pin| text(&pin.path));
+    assert_eq!(pins.collect::<Vec<_>>(), ["/w/src", "/w/src/deep"]);
+}

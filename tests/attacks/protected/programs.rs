@@ -1,0 +1,238 @@
+//! What git runs although nothing is there yet, or where its settings lead elsewhere.
+
+use termd_test_support::wait_until;
+
+use super::{Case, inside, is_held, outside, sandboxed};
+
+#[track_caller]
+fn each_is_held(cwd: &'static str, cases: &[(&str, &str, &'static str)]) {
+    for (before, inside, outside) in cases {
+        // `hook FILE` makes a script of FILE.
+        let leak = |text: &str| -> &'static str {
+            let hook = "hook() { mkdir -p $(dirname $1); rmdir $1 2>/dev/null; \
+                 printf '#!/bin/sh\\n%s' \"$EVIL\" > $1; chmod +x $1; }";
+            Box::leak(format!("{hook}\n{text}").into_boxed_str())
+        };
+        is_held(&Case {
+            before: leak(before),
+            cwd,
+            inside: leak(inside),
+            outside,
+        });
+    }
+}
+
+/// `core.worktree` says where a repository's files are.
+pub(super) fn other_work_tree() {
+    let repository = "mkdir -p src/wk/hk; git init -q src/g; cd src/g; \
+         git commit -q --allow-empty -m x; git config core.worktree ../../wk;";
+    let filter = "printf '#!/bin/sh\ncat' > ../wk/hk/cl; chmod +x ../wk/hk/cl; \
+         echo '* filter=x' > ../wk/.gitattributes; echo x > ../wk/file";
+    let commit = "cd src/g; git commit --allow-empty -m x";
+    let add = "echo x >> src/wk/file; git -C src/g add -A";
+    each_is_held(
+        "src",
+        &[
+            (
+                &format!("{repository} git config core.hooksPath hk"),
+                "hook wk/hk/pre-commit",
+                commit,
+            ),
+            (
+                &format!(
+                    "{repository} git config core.worktree $HOME/src/wk; rmdir ../wk/hk; \
+                     git config core.hooksPath hk"
+                ),
+                "hook wk/hk/pre-commit",
+                commit,
+            ),
+            (
+                &format!("{repository} {filter}; git config filter.x.clean hk/cl"),
+                "hook wk/hk/cl",
+                add,
+            ),
+            (
+                &format!("{repository} git config core.fsmonitor ./.fsm"),
+                "hook wk/.fsm",
+                "git -C src/g status",
+            ),
+            // A git directory without a `.git` that leads to it.
+            (
+                &format!(
+                    "{repository} git config core.hooksPath hk; mv .git ../data; \
+                     git config -f ../data/config core.worktree ../wk"
+                ),
+                "hook wk/hk/pre-commit",
+                "git --git-dir=src/data commit --allow-empty -m x",
+            ),
+        ],
+    );
+}
+
+/// A setting names a program that does not exist.
+pub(super) fn absent() {
+    let work = "make_repository work; cd work;";
+    let filter = "echo 'file filter=x diff=x' > .gitattributes;";
+    let change = "cd work; echo x >> file; git diff; git add file";
+    each_is_held(
+        "work",
+        &[
+            (
+                &format!("{work} git config core.fsmonitor ./.fsm"),
+                "hook .fsm",
+                "git -C work status",
+            ),
+            (
+                "make_repository work; git config --global core.fsmonitor ./.fsm",
+                "hook .fsm",
+                "git -C work status",
+            ),
+            (
+                &format!("{work} {filter} git config filter.x.clean './bin/clean || cat'"),
+                "hook bin/clean",
+                change,
+            ),
+            (
+                &format!(
+                    "{work} {filter} \
+                     git config filter.x.process '[ -x bin/clean ] && bin/clean || cat'"
+                ),
+                "hook bin/clean",
+                change,
+            ),
+            (
+                &format!("{work} {filter} git config diff.x.textconv node_modules/.bin/tc"),
+                "hook node_modules/.bin/tc",
+                change,
+            ),
+            (
+                &format!("{work} {filter} mkdir tools; git config filter.x.clean 'tools/c*'"),
+                "hook tools/clean",
+                change,
+            ),
+            (
+                &format!("{work} git config commit.gpgSign true; git config gpg.program './my gp'"),
+                "rmdir 'my gp'; hook gp; mv gp 'my gp'",
+                "git -C work commit --allow-empty -m x",
+            ),
+            (
+                "make_repository other; make_repository work; cd work; \
+                 git submodule add -q $HOME/other sm; git commit -qm sm; \
+                 git -C sm config core.fsmonitor ./.fsm",
+                "hook sm/.fsm",
+                "git -C work status",
+            ),
+        ],
+    );
+}
+
+/// What holds an absent program's name is gone some seconds after the command.
+pub(super) fn nothing_is_left() {
+    let Some(daemon) = sandboxed("private_tmp = true\n") else {
+        return;
+    };
+    outside(
+        &daemon,
+        "make_repository work; cd work; git config core.fsmonitor ./.fsm; \
+         git config filter.x.clean 'bin/clean || cat'; echo 'file filter=x' > .gitattributes; \
+         git add .gitattributes; git commit -qm x",
+    );
+    let said = inside(&daemon, "work", "ls -A1; echo x > bin/tool");
+    assert!(
+        said.contains(".fsm\r\n") && said.contains("bin\r\n"),
+        "{said}"
+    );
+    let status =
+        "cd work; rm bin/tool; echo x >> file; git add file; git show :file; git status -s";
+    assert!(outside(&daemon, status).ends_with("text\nx\nM  file\n"));
+    let work = daemon.user_home().join("work");
+    wait_until("the empty directories are gone", || {
+        ![".fsm", "bin"].iter().any(|name| work.join(name).exists())
+    });
+}
+
+/// Settings lead through directories that the command can make, or replace by links.
+pub(super) fn through_other_directories() {
+    let commit = "git -C work commit --allow-empty -m x";
+    let status = "git -C work status";
+    let link = "mkdir -p evil/p/q evil/a a; rm -rf a/b; ln -s ../evil/p/q a/b;";
+    let hooks = "make_repository work; cd work; git config core.hooksPath a/b/../../a/hk";
+    let include = "make_repository work; cd work; git config include.path ../a/b/c/../../x.inc";
+    let set = "git config -f a/x.inc core.fsmonitor \"$EVIL\"";
+    each_is_held(
+        "work",
+        &[
+            (hooks, "mkdir -p a/b; hook a/hk/pre-commit", commit),
+            (
+                &format!("{hooks}; mkdir a"),
+                "mkdir -p a/b; hook a/hk/pre-commit",
+                commit,
+            ),
+            (hooks, &format!("{link} hook evil/a/hk/pre-commit"), commit),
+            (
+                &format!("{hooks}; mkdir -p a/b a/hk"),
+                &format!("{link} hook evil/a/hk/pre-commit"),
+                commit,
+            ),
+            (
+                &format!("{hooks}; mkdir -p a/b a/hk"),
+                "mv a gone; mkdir -p a/b; hook a/hk/pre-commit",
+                commit,
+            ),
+            (include, &format!("mkdir -p a/b/c; {set}"), status),
+            (
+                include,
+                &format!(
+                    "rm -rf a/b/c; mkdir -p a/b q/r/c; ln -s ../../q/r/c a/b/c; {set}; cp a/x.inc q"
+                ),
+                status,
+            ),
+        ],
+    );
+    // What is only passed stays writable.
+    let Some(daemon) = sandboxed("private_tmp = true\n") else {
+        return;
+    };
+    outside(
+        &daemon,
+        "make_repository work; git -C work config core.hooksPath src/../hk; mkdir work/src",
+    );
+    let said = inside(
+        &daemon,
+        "work",
+        "echo x > src/file && cat src/file; mv src gone",
+    );
+    assert!(said.starts_with("x\r\n") && said.contains("busy"), "{said}");
+}
+
+/// Settings of the user, where the workspace has no repository, and those of lefthook.
+pub(super) fn templates() {
+    each_is_held(
+        "work",
+        &[
+            (
+                "mkdir -p work/t/hooks; git config --global init.templateDir $HOME/work/t",
+                "hook t/hooks/pre-commit",
+                "rm -rf new; make_repository new",
+            ),
+            (
+                "mkdir -p work; git config --global init.templateDir $HOME/work/t",
+                "hook t/hooks/pre-commit",
+                "rm -rf new; make_repository new",
+            ),
+            (
+                "make_repository work; cd work; mkdir tools scripts; \
+                 printf '{extends: [tools/more.yml], source_dir: \"scripts\"}' > lefthook.yml; \
+                 echo true > tools/more.yml",
+                "echo eval '$EVIL' > tools/more.yml",
+                "sh work/tools/more.yml",
+            ),
+            (
+                "make_repository work; cd work; mkdir scripts; \
+                 printf 'source_dir: \"scripts\"\n' > lefthook.yml",
+                "hook scripts/x",
+                "work/scripts/x",
+            ),
+        ],
+    );
+}
