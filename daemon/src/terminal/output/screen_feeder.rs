@@ -104,7 +104,9 @@ impl ScreenFeeder {
                 if let Some(step) = step {
                     log.push(Offset(offset), step);
                 }
-                changes.iter().for_each(|change| log.on(id, change));
+                for change in &changes {
+                    log.on(id, change);
+                }
             });
             if self.changes.len() + changes.len() <= MAX_WAITING_CHANGES {
                 self.changes.extend(changes);

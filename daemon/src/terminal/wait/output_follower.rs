@@ -69,6 +69,7 @@ impl OutputFollower {
     }
 
     /// Looks for the echo by its text alone, whatever marks there are.
+    #[must_use]
     pub fn without_marks(self) -> Self {
         Self {
             heeds: Heeded::Text,
