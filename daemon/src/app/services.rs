@@ -282,7 +282,11 @@ impl Services {
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
         let services = Self {
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
-            attachments: Attachments::new(base.audit.clone(), screens.clone()),
+            attachments: Attachments::new(
+                base.audit.clone(),
+                screens.clone(),
+                base.stopping.clone(),
+            ),
             base,
             gate,
             ending,
