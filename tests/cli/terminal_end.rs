@@ -22,7 +22,7 @@ fn an_idle_terminal_is_closed_and_show_says_why() {
         let line = shown.lines().find(|line| line.starts_with(name));
         line.unwrap_or_default()[name.len()..].trim().to_owned()
     };
-    assert_eq!(fact(&shown, "idle timeout"), "1 s");
+    assert_eq!(fact(&shown, "idle timeout"), "1s");
     assert_eq!(fact(&shown, "closed by"), "-");
     loop {
         let event = watcher.next_message()["params"]["result"].clone();
