@@ -37,6 +37,12 @@ fn no_spelling_of_a_forbidden_program_runs_unasked() {
         "test -v 'a[$(BIN/frob)]'",
         "IFS=,; x=BIN/frob,a; $x",
         "BIN/fr{n..p}b",
+        "set -- BIN/f r o b; $1$2$3$4",
+        "bash -c '$1$2$3$4' x BIN/f r o b",
+        "BIN/fr`echo o`b",
+        "BIN/fro[\\b]",
+        "BIN/fro[[:alpha:]]",
+        "BIN/fro[[=b=]]",
         // What is run and not read.
         "env -S 'BIN/frob\\_x'",
         "x='$(BIN/frob)'; echo \"${x@P}\"",
