@@ -30,6 +30,12 @@ fn no_spelling_of_a_forbidden_program_runs_unasked() {
         ". /dev/stdin <<< BIN/frob",
         "xargs env <<< BIN/frob",
         "make -f - <<< 'a:;BIN/frob'",
+        // What the text writes and then runs.
+        "cd BIN; (echo ./frob) > w; sh w",
+        "cd BIN; tr a a <<< ./frob > w; sh w",
+        "cd BIN; echo ./frob > a; mv a b; sh b",
+        "cd BIN; ln -s frob w; ./w",
+        "cd BIN; printf '#!BIN/frob\\n' > w; chmod +x w; ./w",
         "python3 -c 'import os; os.system(\"BIN/frob\")'",
         "x=ls; declare -n y=x; y=BIN/frob; $x",
         "f() { \"$@\"; }; f BIN/frob",
