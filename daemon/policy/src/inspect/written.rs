@@ -196,7 +196,10 @@ impl Inspector {
     /// Notes a file that the text has written, where a variable makes programs obey it.
     pub(super) fn obey_written(&mut self, name: &str, path: &str, span: Span) {
         let programs = self.inspection.programs.clone();
-        let is_file = matches!(programs.variable(name), Some(Setting::File));
+        let is_file = matches!(
+            programs.variable(name),
+            Some(Setting::File | Setting::Script)
+        );
         if is_file && self.inspection.written.written(path).is_some() {
             self.inspection.note_unread(Verdict::Unknown, WRITTEN, span);
         }
