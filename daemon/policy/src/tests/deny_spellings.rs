@@ -211,6 +211,8 @@ fn a_bracket_expression_is_read_to_its_end() {
             "gi[[:alpha:]] push",
             "gi[[.t.]] push",
             "gi[[=t=]] push",
+            "env gi[[=t=]] push",
+            "nice -n 5 [[:lower:]][[=i=]]t push",
             "/usr/bin/gi[t\\]] push",
             "gi[\\]t] push",
             "gi[']'t] push",

@@ -97,7 +97,10 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
 /// A command that may begin with variables of its own: `env A=b CMD`, `sudo A=b CMD`.
 pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<InnerCommand> {
     let mut started = Vec::new();
-    let assigned = words.iter().take_while(|word| sets_variable(&word.text));
+    // A `=` within a pattern names no variable: `fro[[=b=]]`.
+    let assigned = words
+        .iter()
+        .take_while(|word| sets_variable(word.possible()));
     let mut count = 0;
     for word in assigned {
         if let Some((name, value)) = word.text.split_once('=') {
