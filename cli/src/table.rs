@@ -52,7 +52,7 @@ impl Cell {
     }
 
     /// The text in at most so many columns. The last one shows that it was cut.
-    fn cut(&self, most: usize) -> String {
+    pub(crate) fn cut(&self, most: usize) -> String {
         if self.width() <= most {
             return self.text.clone();
         }

@@ -21,6 +21,7 @@ mod typed;
 mod unread;
 mod variables;
 mod wrappers;
+mod written;
 
 use termd_proto::policy::{Judgement, Verdict};
 use termd_proto::terminal::Front;

@@ -43,7 +43,7 @@ async fn answer(
         if context.json {
             output::print_json(&answered)?;
         } else {
-            output::print(format!("{}\n", line(&answered)).as_bytes())?;
+            output::print(format!("{}\n", line(&answered, context.display)).as_bytes())?;
             if let (Decision::Always, Some(why)) = (decision, &answered.only_once) {
                 output::note(&format!("{id} is approved once: {}", escaped(why)));
             }

@@ -47,8 +47,8 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     Ok(ExitCode::OK)
 }
 
-/// The columns that are cut where a row is wider than the tty: place, command and reason.
-const LONG_COLUMNS: [usize; 3] = [4, 5, 6];
+/// The columns that are cut where a row is wider than the tty: asker, place, command and reason.
+const LONG_COLUMNS: [usize; 4] = [3, 4, 5, 6];
 
 fn render(approvals: &[ApprovalInfo], display: Display) -> String {
     let mut table = Table::new(
@@ -74,4 +74,39 @@ fn render(approvals: &[ApprovalInfo], display: Display) -> String {
         ]);
     }
     table.render(display)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use unicode_width::UnicodeWidthStr as _;
+
+    use super::question::line;
+    use super::*;
+
+    #[test]
+    fn a_long_command_leaves_the_reason_in_sight() {
+        let info = json!({
+            "id": "aaaaaa", "state": "pending", "cwd": "/home/me/work", "verdict": "dangerous",
+            "command": format!("rm -rf X #{}", " ".repeat(5_000)),
+            "reason": "`rm -rf` removes whole trees",
+            "terminal": null, "program": null, "answered_by": null, "answered_at_ms": null,
+            "asked_by": { "front": "mcp", "uid": 1000, "pid": 1, "exe": null, "session": null,
+                "client": "an agent", "agent": null, "terminal": null },
+            "asked_at_ms": 0, "expires_at_ms": 0,
+        });
+        let info: ApprovalInfo = serde_json::from_value(info).unwrap();
+        let tty = Display {
+            width: Some(120),
+            ..Display::PLAIN
+        };
+        let table = render(std::slice::from_ref(&info), tty);
+        for text in [table.lines().nth(1).unwrap(), &line(&info, tty)] {
+            assert!(text.width() <= 160, "{} columns: {text}", text.width());
+            assert!(text.contains("rm -rf X"), "{text}");
+            assert!(text.contains("`rm -rf`"), "{text}");
+        }
+        assert!(table.lines().all(|row| row.width() <= 120), "{table}");
+        assert!(line(&info, Display::PLAIN).len() > 5_000);
+    }
 }

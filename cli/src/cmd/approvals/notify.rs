@@ -170,7 +170,7 @@ async fn answer(
 ) -> Result<(), CliError> {
     match question::answer(link, id, decision, AnswerWay::Notification).await {
         Ok(Some(info)) if context.json => output::print_json(&info),
-        Ok(Some(info)) => output::print(format!("{}\n", line(&info)).as_bytes()),
+        Ok(Some(info)) => output::print(format!("{}\n", line(&info, context.display)).as_bytes()),
         // The list shows the answer that came before this one.
         Ok(None) => Ok(()),
         Err(error @ ClientError::Refused(_)) => {

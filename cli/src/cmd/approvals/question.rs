@@ -11,9 +11,16 @@ use termd_proto::approval::{
     AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
     ListApprovals, WaitForApproval,
 };
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::display::Display;
+use crate::table::Cell;
 
 /// How long one call waits for a change, in milliseconds: less than the call's own deadline.
 pub(super) const WATCH_MS: u64 = 60_000;
+
+/// The columns that a command has in one line at least.
+const MIN_COMMAND: usize = 40;
 
 /// All questions; with `after`, once they have changed since that list.
 pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, ClientError> {
@@ -78,16 +85,25 @@ pub(super) fn whole(info: &ApprovalInfo) -> String {
     text
 }
 
-/// A question in one line.
-pub(super) fn line(info: &ApprovalInfo) -> String {
+/// A question in one line. On a tty the command is cut, so that what stands behind it is in sight.
+pub(super) fn line(info: &ApprovalInfo, display: Display) -> String {
+    let begin = format!("{} {}: ", info.id, info.state.as_str());
+    let end = behind_command(info);
+    let command = Cell::text(&info.command);
+    let command = match display.width {
+        Some(width) => {
+            let left = width.saturating_sub(begin.width() + end.width());
+            command.cut(left.max(MIN_COMMAND))
+        }
+        None => command.cut(usize::MAX),
+    };
+    format!("{begin}{command}{end}")
+}
+
+/// Where it would run, for whom, with what and why it is asked.
+fn behind_command(info: &ApprovalInfo) -> String {
     let place = format!("in {}", escaped(&place(info)));
-    let mut line = format!(
-        "{} {}: {} ({place}, for {})",
-        info.id,
-        info.state.as_str(),
-        escaped(&info.command),
-        escaped(&asker(&info.asked_by))
-    );
+    let mut line = format!(" ({place}, for {})", escaped(&asker(&info.asked_by)));
     if !info.env.is_empty() {
         // Writing to a string does not fail.
         let _ = write!(line, " with {}", variables(info));

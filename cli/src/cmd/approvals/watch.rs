@@ -37,7 +37,7 @@ pub(super) async fn run(
             } else if person.is_some() && info.state == ApprovalState::Pending {
                 output::print(whole(info).as_bytes())?;
             } else {
-                output::print(format!("{}\n", line(info)).as_bytes())?;
+                output::print(format!("{}\n", line(info, context.display)).as_bytes())?;
             }
             if let (Some(person), ApprovalState::Pending) = (&mut person, info.state) {
                 ask(link, person, info).await?;

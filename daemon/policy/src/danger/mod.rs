@@ -140,6 +140,53 @@ fn of_files(
     filled.find_map(|filled| danger(filled.text).filter(|_| filled.slot == Slot::File))
 }
 
+/// A file that a command writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WrittenFile {
+    New(String),
+    /// It was there, and a part of it changes: `sed -i`.
+    Changed(String),
+    Copy {
+        source: String,
+        path: String,
+    },
+}
+
+/// The files that a command writes, by its row.
+pub(crate) fn written_files(
+    table: &ProgramTable,
+    program: &str,
+    args: &[Word],
+) -> Vec<WrittenFile> {
+    let Some(row) = table.row(program) else {
+        return Vec::new();
+    };
+    let mut call = Call::new(row, args);
+    let operands = call.options(None).operands.clone();
+    let is_operand = |at: usize| operands.iter().any(|(operand, _)| *operand == at);
+    let mut written = Vec::new();
+    for form in row.writes.iter().chain(&row.appends) {
+        let Some(found) = form.fits(&mut call) else {
+            continue;
+        };
+        for filled in found.filled {
+            let path = filled.text.to_owned();
+            written.push(match operands.as_slice() {
+                [(_, source), _] if form.ends_with_last() => WrittenFile::Copy {
+                    source: (*source).to_owned(),
+                    path,
+                },
+                _ if form.ends_with_last() => continue,
+                _ if is_operand(filled.at) && !matches!(program, "tee" | "sponge") => {
+                    WrittenFile::Changed(path)
+                }
+                _ => WrittenFile::New(path),
+            });
+        }
+    }
+    written
+}
+
 /// The names of the files that a command writes what it fetches to.
 pub(crate) fn fetched_files(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<String> {
     let Some(row) = table.row(program).filter(|row| !row.fetches.is_empty()) else {

@@ -44,6 +44,35 @@ pub(super) fn output_of(
     }
 }
 
+/// What a statement prints: a stage, a pipeline, or a block of statements that print what is known.
+pub(super) fn output_of_statement(
+    statement: Node<'_>,
+    source: Source<'_>,
+    state: &ShellState,
+    stdin: &Stdin,
+) -> Stdin {
+    let mut cursor = statement.walk();
+    let parts: Vec<Node<'_>> = statement.named_children(&mut cursor).collect();
+    match statement.kind() {
+        "pipeline" => parts.into_iter().fold(stdin.clone(), |reads, stage| {
+            output_of(stage, source, state, &reads)
+        }),
+        "compound_statement" | "subshell" => {
+            let mut printed = String::new();
+            for part in parts {
+                // Another statement may set what later ones print.
+                match output_of_statement(part, source, state, &Stdin::Given) {
+                    Stdin::Literal(text) => printed.push_str(&text),
+                    Stdin::Fetched => return Stdin::Fetched,
+                    Stdin::Given | Stdin::File(_) | Stdin::Computed => return Stdin::Computed,
+                }
+            }
+            Stdin::Literal(printed)
+        }
+        _ => output_of(statement, source, state, stdin),
+    }
+}
+
 /// The file that a stage prints as it is. What files hold is not read.
 fn printed_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> Option<String> {
     let command = match stage.kind() {

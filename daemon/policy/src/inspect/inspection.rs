@@ -165,6 +165,7 @@ impl Inspection {
             state: self.state.clone(),
             programs: self.programs.clone(),
             front: self.front,
+            written: self.written.clone(),
             is_aside: true,
             command_count: self.command_count,
             read_bytes: self.read_bytes,

@@ -140,7 +140,7 @@ impl CommandSink for Inspector {
         self.started(&program, args, stdin, span, depth);
         self.builtin(&program, args, span, depth);
         self.learn_written(&program, args, stdin);
-        self.run_written(&name.text, &program, args, span, depth + 1);
+        self.run_written(words, &program, span, depth + 1);
         if is_dangerous {
             // One danger is enough, but a rule may be about what runs.
             self.read_for_rules(span, |inspector| {
@@ -285,6 +285,7 @@ impl Inspector {
         if let Some(reason) = code::session::danger(files, program, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
+        self.inspection.written.learn_code(text);
         let fetched = code::fetching::fetched_files(text);
         self.inspection.fetched.files.extend(fetched);
         let daemon = self.inspection.programs.daemon();
@@ -454,6 +455,7 @@ impl Inspector {
     /// Inspects what a variable makes programs run.
     fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         let programs = self.inspection.programs.clone();
+        self.obey_written(name, value, span);
         for inner in wrapper::of_variable(&programs, name, value, 0) {
             self.inner("", inner, &[], &Stdin::Given, span, depth);
         }

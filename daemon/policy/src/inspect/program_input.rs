@@ -77,7 +77,8 @@ impl Inspector {
         match program_kind(program) {
             ProgramKind::Shell => {
                 self.script_file(&[Word::literal(path, span)]);
-                self.run_written(path, "sh", &[Word::literal(path, span)], span, depth);
+                let words = ["sh", path].map(|text| Word::literal(text, span));
+                self.run_written(&words, "sh", span, depth);
             }
             ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
                 let reason = "it runs statements that their name says to destroy";

@@ -10,7 +10,7 @@ use tree_sitter::Node;
 use super::assignment::{assign, blur_assigned, is_special, run_builtin};
 use super::command_sink::CommandSink;
 use super::emptied::{self, Emptied};
-use super::flow::{input_of, output_of};
+use super::flow::{input_of, output_of, output_of_statement};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
@@ -446,13 +446,14 @@ impl TreeWalk<'_> {
         self.note_reverse_shell(node);
         let reads = given.clone().unwrap_or_else(|| stdin.clone());
         let body = node.child_by_field_name("body");
-        let printed = body.map_or(Stdin::Computed, |body| {
-            let source = self.source;
-            match output_of(body, source, self.state(), &reads) {
-                Stdin::Given | Stdin::File(_) => Stdin::Computed,
-                printed => printed,
-            }
-        });
+        let output = body.map_or_else(
+            || Stdin::Literal(String::new()),
+            |body| output_of_statement(body, self.source, self.state(), &reads),
+        );
+        let printed = match &output {
+            Stdin::Given | Stdin::File(_) => Stdin::Computed,
+            printed => printed.clone(),
+        };
         let emptied = Emptied::by(node, self.source);
         let has_words = !words_behind_redirects(node).is_empty();
         if has_words && body.is_none_or(|body| body.kind() != "command") {
@@ -468,6 +469,7 @@ impl TreeWalk<'_> {
                         self.note_danger(reason, child);
                     }
                     self.written(child, &printed, depth);
+                    self.learn_written(child, &output);
                 }
                 // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
                 "heredoc_redirect" => {
@@ -510,13 +512,6 @@ impl TreeWalk<'_> {
             return;
         };
         let (operator, target) = (source.operator(redirect), source.of(place));
-        if let (Some(text), ">" | ">>" | ">|") = (printed.text(), operator) {
-            let state = &self.sink.inspection().state;
-            let words = source.expand(place, Scope::of(state), &mut Choices::none());
-            let path = joined(&words);
-            let written = &mut self.sink.inspection().written;
-            written.learn(&path, text, operator == ">>");
-        }
         let is_standard = matches!(target, "1" | "2" | "-" | "/dev/stdout" | "/dev/stderr");
         let leads = (operator == ">&" || is_descriptor(target)) && !is_standard;
         if !(leads && operator.contains('>') && self.state().feeds_program) {
@@ -529,6 +524,33 @@ impl TreeWalk<'_> {
         } else {
             let reason = "it writes to a program that was started before";
             self.sink.inspection().note(Verdict::Unknown, reason, span);
+        }
+    }
+
+    /// Learns of the file that a redirection gives what a statement prints.
+    fn learn_written(&mut self, redirect: Node<'_>, printed: &Stdin) {
+        let source = self.source;
+        let operator = source.operator(redirect);
+        let Some(place) = redirect.child_by_field_name("destination") else {
+            return;
+        };
+        if !operator.contains('>') || place.kind() == "process_substitution" {
+            return;
+        }
+        let descriptor = redirect.child_by_field_name("descriptor");
+        let is_of_stdout = descriptor.is_none_or(|descriptor| source.of(descriptor) == "1");
+        let text = if is_of_stdout && operator != "<>" {
+            printed
+        } else {
+            &Stdin::Computed
+        };
+        let state = &self.sink.inspection().state;
+        let words = source.expand(place, Scope::of(state), &mut Choices::none());
+        let path = joined(&words);
+        let is_number = path.chars().all(|c| c.is_ascii_digit() || c == '-');
+        if !(operator == ">&" && is_number) {
+            let written = &mut self.sink.inspection().written;
+            written.learn(&path, text, operator.contains(">>"));
         }
     }
 
@@ -569,6 +591,7 @@ impl TreeWalk<'_> {
                 "file_redirect" => {
                     self.file_redirect(child);
                     self.written(child, printed, depth);
+                    self.learn_written(child, printed);
                 }
                 _ => self.statement(child, &Stdin::Given, depth + 1),
             }

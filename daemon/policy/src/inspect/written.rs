@@ -2,14 +2,19 @@
 
 use termd_proto::policy::{Span, Verdict};
 
+use super::command_sink::CommandSink;
 use super::inspector::Inspector;
 use super::stdin::Stdin;
-use crate::danger;
 use crate::danger::files::is_kept;
+use crate::danger::{self, WrittenFile};
 use crate::program::input::takes_script;
-use crate::program::kind::{base_name, is_shell};
+use crate::program::kind::{ProgramKind, base_name, is_shell, program_kind};
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::program::table::setting::Setting;
+use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 
 /// Programs that make a program of what they read, and name it behind `-o`.
@@ -17,70 +22,239 @@ const COMPILERS: &str =
     "cc gcc g++ c++ clang clang++ tcc rustc go ghc gfortran ld nim crystal v dmd gdc ldc2 ocamlopt";
 
 /// The files of one text that are remembered.
-const MAX_FILES: usize = 32;
+const MAX_FILES: usize = 64;
+/// What one file may hold, by the statements that write it anew.
+const MAX_VERSIONS: usize = 8;
+/// The code of one text that is remembered, in pieces.
+const MAX_CODES: usize = 32;
+/// The levels that a file takes which runs another one: of 160 that are read. The kernel follows as many
+/// interpreters (`execve(2)`).
+const RUN_DEPTH: usize = 32;
+
+/// Why a text is unknown that runs a file which it has written otherwise than by a text of its own.
+const WRITTEN: &str = "it runs a file that it has written, which is not read";
+
+/// A part of what a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// What another file holds, which was there before the text.
+    CopyOf(String),
+    /// What a program makes or prints.
+    Unread,
+    /// A file of which a program changes a part, or which code of another language names. It matters to
+    /// rules alone.
+    Changed,
+}
+
+type Version = Vec<Part>;
 
 /// What a text has written to files, by the last parts of their names.
-#[derive(Debug, Default)]
-pub(super) struct WrittenFiles(Vec<(String, String)>);
+#[derive(Debug, Default, Clone)]
+pub(super) struct WrittenFiles {
+    files: Vec<(String, Vec<Version>)>,
+    /// Code of other languages, which may write the files that it names.
+    codes: Vec<String>,
+    is_over: bool,
+}
 
 impl WrittenFiles {
-    /// Learns of a file. `appends`: what it held stays.
-    pub(super) fn learn(&mut self, path: &str, text: &str, appends: bool) {
-        let name = base_name(path);
-        let has_space = self.0.len() < MAX_FILES && !path.starts_with("/dev/");
-        match self.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) if appends => known.push_str(text),
-            Some((_, known)) => text.clone_into(known),
-            None if has_space => self.0.push((name.to_owned(), text.to_owned())),
-            None => {}
+    /// Learns of a file that gets what a command prints. `appends`: what it held stays.
+    pub(super) fn learn(&mut self, path: &str, printed: &Stdin, appends: bool) {
+        let versions = match printed {
+            Stdin::Literal(text) => vec![vec![Part::Text(text.clone())]],
+            Stdin::File(source) => self.copied(source),
+            Stdin::Given | Stdin::Fetched | Stdin::Computed => vec![vec![Part::Unread]],
+        };
+        self.add(path, versions, appends);
+    }
+
+    /// Learns of a file that has got another place.
+    fn learn_copy(&mut self, source: &str, path: &str) {
+        if base_name(source) != base_name(path) {
+            let versions = self.copied(source);
+            self.add(path, versions, false);
         }
     }
 
-    fn text(&self, path: &str) -> Option<String> {
-        let name = base_name(path);
-        let found = self.0.iter().find(|(known, _)| known == name);
-        found.map(|(_, text)| text.clone())
+    /// Learns of code that may write files.
+    pub(super) fn learn_code(&mut self, text: &str) {
+        if self.codes.len() < MAX_CODES {
+            self.codes.push(text.to_owned());
+        } else {
+            self.is_over = true;
+        }
     }
+
+    fn copied(&self, source: &str) -> Vec<Version> {
+        let versions = self.versions(source);
+        versions.unwrap_or_else(|| vec![vec![Part::CopyOf(source.to_owned())]])
+    }
+
+    fn add(&mut self, path: &str, versions: Vec<Version>, appends: bool) {
+        let name = base_name(path);
+        let is_text = |version: &Version| version.iter().all(|part| matches!(part, Part::Text(_)));
+        // A name of which nothing is known may be any other one.
+        let is_named = name.chars().any(|c| c != UNKNOWN) || versions.iter().all(is_text);
+        if name.is_empty() || path.starts_with("/dev/") || !is_named {
+            return;
+        }
+        let Some((_, known)) = self.files.iter_mut().find(|(known, _)| known == name) else {
+            self.is_over |= self.files.len() >= MAX_FILES;
+            if !self.is_over {
+                self.files.push((name.to_owned(), versions));
+            }
+            return;
+        };
+        if appends && let [added] = versions.as_slice() {
+            for version in known {
+                version.extend_from_slice(added);
+            }
+        } else if known.len() + versions.len() <= MAX_VERSIONS {
+            known.extend(versions);
+        } else {
+            known.push(vec![Part::Unread]);
+            known.dedup();
+        }
+    }
+
+    /// What the text has written to a file.
+    fn written(&self, path: &str) -> Option<Vec<Version>> {
+        let name = base_name(path);
+        let found = self.files.iter().find(|(known, _)| known == name);
+        found.map(|(_, versions)| versions.clone())
+    }
+
+    /// What a file may hold. `None`: the text has not written it.
+    fn versions(&self, path: &str) -> Option<Vec<Version>> {
+        if let Some(versions) = self.written(path) {
+            return Some(versions);
+        }
+        let name = base_name(path);
+        let is_named = self.codes.iter().any(|code| names(code, name));
+        (is_named || self.is_over).then(|| vec![vec![Part::Changed]])
+    }
+}
+
+/// Whether a file's name stands in code, as a word or the last part of a path.
+fn names(code: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty()
+        && code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).unwrap_or_default();
+            let behind = code.get(at + name.len()..).unwrap_or_default();
+            !before.ends_with(is_part) && !behind.starts_with(is_part)
+        })
 }
 
 impl Inspector {
     /// Inspects a file that the text has written, where a command runs it.
-    pub(super) fn run_written(
+    pub(super) fn run_written(&mut self, words: &[Word], program: &str, span: Span, depth: usize) {
+        let Some((name, args)) = words.split_first() else {
+            return;
+        };
+        let programs = self.inspection.programs.clone();
+        let is_sourced = matches!(program, "source" | ".");
+        let finds_own = self.inspection.state.contents("PATH").is_some();
+        let script = match program {
+            _ if is_shell(program) || is_sourced => script_of_shell(&programs, program, args),
+            _ if takes_script(program) => script_of_interpreter(&programs, program, args),
+            _ => None,
+        };
+        let path = match script {
+            Some(at) => args.get(at),
+            None if name.text.contains('/') || finds_own => Some(name),
+            None => None,
+        };
+        let written = &self.inspection.written;
+        if let Some(versions) = path.and_then(|path| written.versions(&path.text)) {
+            let at = script.map_or(0, |at| at + 1);
+            for version in versions {
+                self.run_version(words, at, program, version, span, depth);
+            }
+            return;
+        }
+        // Packages and manifests start what no rule knows anyway.
+        let is_make = matches!(program, "make" | "gmake");
+        let reads_code = is_make || program_kind(program) != ProgramKind::Other;
+        for file in danger::run_files(&programs, program, args) {
+            let versions = self.inspection.written.written(&file).unwrap_or_default();
+            for part in versions.into_iter().flatten() {
+                match part {
+                    Part::Text(text) => {
+                        self.run_text(program, &Stdin::Literal(text), "", span, depth);
+                    }
+                    Part::Unread | Part::Changed if reads_code => {
+                        self.inspection.note_possible(span);
+                    }
+                    Part::Unread | Part::Changed | Part::CopyOf(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Notes a file that the text has written, where a variable makes programs obey it.
+    pub(super) fn obey_written(&mut self, name: &str, path: &str, span: Span) {
+        let programs = self.inspection.programs.clone();
+        let is_file = matches!(
+            programs.variable(name),
+            Some(Setting::File | Setting::Script)
+        );
+        if is_file && self.inspection.written.written(path).is_some() {
+            self.inspection.note_unread(Verdict::Unknown, WRITTEN, span);
+        }
+    }
+
+    /// Inspects what a file holds that stands at a word of a command.
+    fn run_version(
         &mut self,
-        path: &str,
+        words: &[Word],
+        at: usize,
         program: &str,
-        args: &[Word],
+        version: Version,
         span: Span,
         depth: usize,
     ) {
-        let is_sourced = matches!(program, "source" | ".");
-        let script = args.iter().position(|word| !word.text.starts_with('-'));
-        let first = script.and_then(|at| args.get(at));
-        let (text, interpreter, given) = if is_shell(program) || is_sourced || takes_script(program)
-        {
-            let has_code = args.iter().any(|word| word.text == "-c");
-            let text = first
-                .filter(|_| !has_code)
-                .and_then(|word| self.written(&word.text));
-            let rest = script.and_then(|at| args.get(at + 1..));
-            (text, program.to_owned(), rest.unwrap_or_default())
-        } else if path.contains('/') {
-            let text = self.written(path);
-            let interpreter = text.as_deref().map_or("sh", shebang).to_owned();
-            (text, interpreter, args)
-        } else {
-            let files = danger::run_files(&self.inspection.programs.clone(), program, args);
-            let text = files.iter().find_map(|file| self.written(file));
-            (text, program.to_owned(), &[][..])
-        };
-        let Some(text) = text else {
+        let mut text = String::new();
+        for part in version {
+            match part {
+                Part::Text(part) => text.push_str(&part),
+                Part::Unread => self.inspection.note_unread(Verdict::Unknown, WRITTEN, span),
+                Part::Changed => self.inspection.note_possible(span),
+                Part::CopyOf(source) => {
+                    let mut words = words.to_vec();
+                    if let Some(word) = words.get_mut(at) {
+                        let is_bare = at == 0 && !source.contains('/');
+                        let source = if is_bare {
+                            format!("./{source}")
+                        } else {
+                            source
+                        };
+                        *word = Word::literal(&source, word.span);
+                    }
+                    self.command(&words, &Stdin::Given, depth + RUN_DEPTH);
+                }
+            }
+        }
+        let (Some(file), given) = (words.get(at), words.get(at + 1..).unwrap_or_default()) else {
             return;
         };
-        if !is_shell(&interpreter) && !is_sourced {
-            let _unread = self.code(&interpreter, &text, span);
+        if text.is_empty() {
             return;
         }
-        let mut parameters = vec![Word::literal(path, span)];
+        if at == 0
+            && let Some(mut interpreter) = interpreter(&text, span)
+        {
+            interpreter.extend_from_slice(words);
+            self.command(&interpreter, &Stdin::Given, depth + RUN_DEPTH);
+            return;
+        }
+        let is_sourced = matches!(program, "source" | ".");
+        if at > 0 && !is_shell(program) && !is_sourced {
+            let _unread = self.code(program, &text, span);
+            return;
+        }
+        let mut parameters = vec![file.clone()];
         parameters.extend_from_slice(given);
         let outer = self.inspection.state.clone();
         if !is_sourced {
@@ -91,18 +265,39 @@ impl Inspector {
             at: usize::MAX,
             parameters,
         };
+        let args = words.get(1..).unwrap_or_default();
         self.inner(program, script, args, &Stdin::Given, span, depth);
         self.inspection.state = outer;
     }
 
-    /// Learns of what tee(1) writes, and of what a compiler makes.
+    /// Learns of what a command writes, by its row, and of what a compiler makes.
     pub(super) fn learn_written(&mut self, program: &str, args: &[Word], stdin: &Stdin) {
-        if let ("tee", Some(text)) = (program, stdin.text()) {
-            let appends = args
-                .iter()
-                .any(|word| matches!(&*word.text, "-a" | "--append"));
-            for word in args.iter().filter(|word| !word.text.starts_with('-')) {
-                self.inspection.written.learn(&word.text, text, appends);
+        let written = &mut self.inspection.written;
+        for file in danger::written_files(&self.inspection.programs, program, args) {
+            match file {
+                WrittenFile::New(path) if matches!(program, "tee" | "sponge") => {
+                    let appends = args
+                        .iter()
+                        .any(|word| matches!(&*word.text, "-a" | "--append"));
+                    written.learn(&path, stdin, appends);
+                }
+                // What a compiler makes is no script.
+                WrittenFile::New(_) if is_listed(program, COMPILERS) => {}
+                WrittenFile::New(path) => written.learn(&path, &Stdin::Computed, false),
+                WrittenFile::Changed(path) => {
+                    written.add(&path, vec![vec![Part::Changed]], true);
+                }
+                WrittenFile::Copy { source, path } => written.learn_copy(&source, &path),
+            }
+        }
+        if matches!(program, "sed" | "gsed") {
+            // Its script may name the files that `w` writes.
+            for word in args.iter().filter(|word| word.text.contains('w')) {
+                let is_script =
+                    word.text.contains([' ', 'w']) && !word.text.starts_with(['.', '/']);
+                if is_script && word.text.split_whitespace().count() > 1 {
+                    written.learn_code(&word.text);
+                }
             }
         }
         let empties = *stdin == Stdin::File("/dev/null".to_owned());
@@ -124,24 +319,36 @@ impl Inspector {
                 .extend(made.map(|word| word.raw.clone()));
         }
     }
-
-    fn written(&self, path: &str) -> Option<String> {
-        self.inspection.written.text(path)
-    }
 }
 
-/// The program that the first line of a script names.
-fn shebang(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    let Some(command) = line.strip_prefix("#!") else {
-        return "sh";
-    };
-    let mut words = command
-        .split_whitespace()
-        .filter(|word| !word.starts_with('-'));
-    let name = base_name(words.next().unwrap_or("sh"));
-    if name == "env" {
-        return base_name(words.next().unwrap_or("sh"));
+/// The number of the argument that is the script of a shell.
+fn script_of_shell(programs: &ProgramTable, program: &str, args: &[Word]) -> Option<usize> {
+    let started = wrapper::inner_commands(programs, program, args);
+    started.iter().find_map(|inner| match inner {
+        InnerCommand::ScriptFile(words) => args.len().checked_sub(words.len()),
+        _ => None,
+    })
+}
+
+/// The number of the argument that is the script of an interpreter.
+fn script_of_interpreter(programs: &ProgramTable, program: &str, args: &[Word]) -> Option<usize> {
+    let started = wrapper::inner_commands(programs, program, args);
+    let is_code = |inner: &InnerCommand| matches!(inner, InnerCommand::Code { .. });
+    if started.iter().any(is_code) {
+        return None;
     }
-    name
+    let options = Call::new(programs.row(program)?, args).options(None);
+    let mut operands = options.operands.iter();
+    let script = operands.find(|(_, word)| !matches!(*word, "run" | "-"))?;
+    Some(script.0)
+}
+
+/// The program that the first line of a script names, with its argument. It has one at the most
+/// (`execve(2)`).
+fn interpreter(text: &str, span: Span) -> Option<Vec<Word>> {
+    let line = text.strip_prefix("#!")?.lines().next()?.trim();
+    let (name, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let words = [name, argument.trim()].into_iter();
+    let words = words.filter(|word| !word.is_empty());
+    Some(words.map(|word| Word::literal(word, span)).collect())
 }

@@ -122,6 +122,9 @@ pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
     {
         return true;
     }
+    if names_last_word(text) {
+        return true;
+    }
     let inspection = inspect(
         &Request::from(invocation),
         Completeness::Whole,
@@ -136,6 +139,18 @@ pub(super) fn may_evaluate(invocation: Invocation<'_>) -> bool {
             .commands
             .iter()
             .any(|command| runs_text(command, text))
+}
+
+/// Whether a shell's `$_` stands in a text, the last word of the command before. Within single quotes it is
+/// that of Perl.
+fn names_last_word(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut places = text.match_indices("$_").chain(text.match_indices("${_"));
+    places.any(|(at, found)| {
+        let before = text.get(..at).unwrap_or_default();
+        let behind = text.get(at + found.len()..).unwrap_or_default();
+        !behind.starts_with(is_name) && before.matches('\'').count() % 2 == 0
+    })
 }
 
 /// Whether the gate cannot tell what the text runs, or has found that it runs what it decodes. A text

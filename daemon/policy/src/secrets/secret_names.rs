@@ -22,7 +22,7 @@ enum Kind {
 ///
 /// `SSH_AUTH_SOCK` is not here: the agent at the other end signs and gives no key away, and without it
 /// `git push` does not work. `GIT_ASKPASS` and `SSH_ASKPASS` name programs.
-const NAMES: [(&str, Kind, &str); 89] = [
+const NAMES: [(&str, Kind, &str); 101] = [
     ("NO_*", Kind::Plain, "--no-password"),
     ("*NEXT_TOKEN", Kind::Plain, "pages of an answer"),
     ("*PAGE_TOKEN", Kind::Plain, "pages of an answer"),
@@ -91,7 +91,12 @@ const NAMES: [(&str, Kind, &str); 89] = [
         "ORG_GRADLE_PROJECT_signingKey",
     ),
     ("*MASTER_KEY", Kind::Secret, "RAILS_MASTER_KEY"),
+    ("*MASTERKEY", Kind::Secret, "without an underscore"),
     ("*_BEARER", Kind::Secret, "--oauth2-bearer"),
+    ("BEARER", Kind::Secret, "--bearer"),
+    ("JWT", Kind::Secret, "a token"),
+    ("*_JWT", Kind::Secret, "CI_JOB_JWT"),
+    ("*BINDPW", Kind::Secret, "LDAP"),
     ("*_COOKIE", Kind::Secret, "sessions"),
     ("COOKIE", Kind::Secret, "sessions"),
     ("BW_SESSION", Kind::Secret, "Bitwarden"),
@@ -138,6 +143,16 @@ const NAMES: [(&str, Kind, &str); 89] = [
     ("*PASSWD*", Kind::Account, "with anything behind it"),
     ("*PASSPHRASE*", Kind::Account, "with anything behind it"),
     ("*_AUTH", Kind::Account, "REGISTRY_AUTH"),
+    ("AUTHORIZATION", Kind::Account, "a whole header"),
+    ("*_JWT_V?", Kind::Account, "GitLab's older ones"),
+    (
+        "SESSION_ID",
+        Kind::Account,
+        "of a login, where nothing else is said",
+    ),
+    ("*OAUTH*REFRESH*", Kind::Account, "tokens that make others"),
+    ("STRIPE_*", Kind::Account, "its keys: STRIPE_SK"),
+    ("TELEGRAM_BOT", Kind::Account, "a bot's token"),
     (
         "*CONNECTION_STRING*",
         Kind::Account,
@@ -147,6 +162,7 @@ const NAMES: [(&str, Kind, &str); 89] = [
     ("*DATABASE_URL", Kind::Account, "the same"),
     ("REDIS_URL", Kind::Account, "the same"),
     ("*MONGO*_UR?", Kind::Account, "the same"),
+    ("*_WEBHOOK", Kind::Account, "the same as its address"),
     (
         "*_WEBHOOK_URL",
         Kind::Account,
@@ -279,6 +295,18 @@ mod tests {
             "CONNECTION_STRING",
             "MY_CREDS",
             "COOKIE",
+            "JWT",
+            "CI_JOB_JWT",
+            "CI_JOB_JWT_V2",
+            "BEARER",
+            "AUTHORIZATION",
+            "SESSION_ID",
+            "SLACK_WEBHOOK",
+            "STRIPE_SK",
+            "MASTERKEY",
+            "TELEGRAM_BOT",
+            "LDAP_BINDPW",
+            "OAUTH_REFRESH",
         ] {
             assert!(is_secret_variable(secret), "{secret}");
         }
@@ -304,6 +332,10 @@ mod tests {
             "MONKEY",
             "COMPASS",
             "POSTGRES_URL",
+            "TERM_SESSION_ID",
+            "AUTO_REFRESH",
+            "BEARER_FORMAT",
+            "WEBHOOK_PORT",
         ] {
             assert!(!is_secret_variable(plain), "{plain}");
         }

@@ -91,10 +91,7 @@ impl<'a> CharReader<'a> {
     /// `[…]` behind its `[`, if it is closed.
     pub(super) fn bracket(&mut self) -> Option<String> {
         let ahead: String = self.rest.clone().collect();
-        // The first character behind `[` or `[!` closes nothing.
-        let skipped = ahead.len() - ahead.trim_start_matches(['!', '^']).len() + 1;
-        let mut behind = ahead.char_indices().skip(skipped);
-        let (end, _) = behind.find(|(_, c)| *c == ']')?;
+        let end = closing_bracket(&ahead)?;
         let inner = ahead.get(..=end).unwrap_or_default();
         self.skip(inner.chars().count());
         Some(format!("[{inner}"))
@@ -165,4 +162,31 @@ impl<'a> CharReader<'a> {
         }
         char::from_u32(number).unwrap_or(UNKNOWN)
     }
+}
+
+/// Where the `]` stands that closes a bracket expression (POSIX, 2.13.1), behind its `[`. What an expansion
+/// within makes may close it earlier or later: the last `]` counts then, as more of the word is unknown.
+fn closing_bracket(behind: &str) -> Option<usize> {
+    // The first character behind `[` or `[!` closes nothing.
+    let first = behind.len() - behind.trim_start_matches(['!', '^']).len();
+    let bytes = behind.as_bytes();
+    let last = behind.rfind(']').filter(|end| *end > first)?;
+    let mut at = first;
+    while let Some(byte) = bytes.get(at) {
+        let rest = behind.get(at + 1..).unwrap_or_default();
+        let ends_behind = |end: &str| rest.find(end).map(|length| length + end.len());
+        let skipped = match byte {
+            b']' if at > first => return Some(at),
+            b'$' | b'`' => return Some(last),
+            b'\\' => Some(1),
+            b'\'' => ends_behind("'"),
+            b'"' => ends_behind("\""),
+            b'[' if rest.starts_with(':') => ends_behind(":]"),
+            b'[' if rest.starts_with('.') => ends_behind(".]"),
+            b'[' if rest.starts_with('=') => ends_behind("=]"),
+            _ => None,
+        };
+        at += 1 + skipped.unwrap_or(0);
+    }
+    Some(last)
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
-use super::grammar_faults::{prefixes_as_programs, with_separators};
+use super::grammar_faults::{parts_cut_off, prefixes_as_programs, with_separators};
 
 /// Bytes that the grammar's scanner is given at a time. The scanner looks ahead, for some tokens up to
 /// the text's end, and asks again for what it looks at again. So the bytes that it has asked for
@@ -20,6 +20,8 @@ const MAX_PASSES: usize = 256;
 const MAX_PIPES: usize = 2_000;
 /// Prefixes of one command that are parsed as blanks, such as `! time ! { …; }`.
 const MAX_PREFIXES: usize = 4;
+/// How often parts of words are joined with what stands before them. Once does for most texts.
+const MAX_JOINS: usize = 4;
 
 thread_local! {
     /// Creating a parser costs more than parsing a line.
@@ -31,7 +33,7 @@ thread_local! {
 /// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
 /// with each `<<<` as a redirection from a file, at the same place;
 /// [`Source::operator`](super::source::Source::operator) tells the two apart. A `!` or `time`
-/// that it takes for a program is parsed as blanks.
+/// that it takes for a program is parsed as blanks, and a part that it cuts off a word as letters.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     if has_too_many_pipes(text) {
         return None;
@@ -64,6 +66,21 @@ pub(crate) fn parse(text: &str) -> Option<Tree> {
         let without = String::from_utf8(bytes).ok()?;
         tree = tree_of(&without)?;
         read = Some(without);
+    }
+    for _ in 0..MAX_JOINS {
+        let parts = parts_cut_off(&tree);
+        if parts.is_empty() {
+            break;
+        }
+        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
+        for part in parts {
+            if let Some(part) = bytes.get_mut(part) {
+                part.fill(b'a');
+            }
+        }
+        let joined = String::from_utf8(bytes).ok()?;
+        tree = tree_of(&joined)?;
+        read = Some(joined);
     }
     Some(tree)
 }

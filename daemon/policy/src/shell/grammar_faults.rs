@@ -114,6 +114,73 @@ pub(crate) fn with_separators(text: &str) -> Option<String> {
     (separated != text).then_some(separated)
 }
 
+/// Where the grammar begins a word without a blank before it. To a shell that is a part of the word
+/// before: `$1$2$3`, `$a,$b,$c`, `` f`x`ob ``, `x=$a,$b,$c`. The substitutions of such a part are found by
+/// [`unread_substitutions`](super::unread_substitutions::unread_substitutions).
+pub(crate) fn parts_cut_off(tree: &Tree) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    walk(tree.root_node(), |node| {
+        if !holds_words(node) {
+            return ControlFlow::<(), _>::Continue(Step::Into);
+        }
+        let mut cursor = node.walk();
+        let mut end_before = None;
+        for child in node.children(&mut cursor) {
+            let part = match child.kind() {
+                "command" | "redirected_statement" => first_word(child),
+                _ => Some(child).filter(|child| is_word(*child)),
+            };
+            if let Some(part) = part.filter(|part| end_before == Some(part.start_byte())) {
+                found.push(part.byte_range());
+            }
+            let may_go_on = child.is_named() || child.kind() == "$";
+            end_before = may_go_on.then(|| child.end_byte());
+        }
+        ControlFlow::Continue(Step::Into)
+    });
+    found
+}
+
+/// Whether the children of a node are words or statements, between which a shell needs a separator.
+fn holds_words(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    let is_statement = kind.ends_with("_statement") || kind.ends_with("_command");
+    is_statement && kind != "test_command"
+        || kind.ends_with("_redirect")
+        || matches!(
+            kind,
+            "program"
+                | "command"
+                | "array"
+                | "list"
+                | "pipeline"
+                | "do_group"
+                | "subshell"
+                | "case_item"
+                | "command_substitution"
+                | "process_substitution"
+        )
+}
+
+fn first_word(node: Node<'_>) -> Option<Node<'_>> {
+    let mut first = node;
+    while !is_word(first) {
+        first = first.child(0)?;
+    }
+    Some(first)
+}
+
+fn is_word(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    kind.ends_with("string")
+        || kind.ends_with("expansion")
+        || kind.ends_with("_substitution")
+        || matches!(
+            kind,
+            "word" | "number" | "concatenation" | "brace_expression" | "command_name"
+        )
+}
+
 /// Where the grammar takes `!` or `time` for a program: `! ! cmd`, `time -p { cmd; }`. What stands behind
 /// runs as it does without.
 pub(crate) fn prefixes_as_programs(tree: &Tree, text: &str) -> Vec<Range<usize>> {

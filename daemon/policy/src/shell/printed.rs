@@ -100,6 +100,7 @@ pub(crate) fn printed_by(words: &[Word], input: Option<&str>) -> Option<String> 
         return matches!(name, "echo" | "printf").then(|| UNKNOWN.to_string());
     }
     match name {
+        ":" | "true" => Some(String::new()),
         "echo" => Some(echoed(args)),
         "printf" => formatted(args),
         "cat" | "tee" if args.is_empty() => input.map(str::to_owned),

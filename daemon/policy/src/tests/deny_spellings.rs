@@ -147,6 +147,92 @@ fn what_the_grammar_misreads_is_found() {
 }
 
 #[test]
+fn a_word_that_the_grammar_cuts_is_one_word() {
+    GIT.all_are_stopped(
+        None,
+        &[
+            "set -- g i t push; $1$2$3 $4",
+            "set -- g i t; $1$2\"i\"$3 push; $1$2$3",
+            "bash -c '$1$2$3' x g i t",
+            "sh -c '$0$1$2' g i t",
+            "env sh -c '$0$1$2 push' g i t",
+            "set -- g i t; env $1$2$3 push",
+            "set -- g i t; time $1$2$3 push",
+            "echo x | xargs sh -c '$1$2$3' x g i t",
+            "f() { $1$2$3 push; }; f g i t",
+            "set -- x g i t; shift; $1$2$3",
+            "set -- g i '' t; $1$2$3$4",
+            "set -- /usr /bin /git; $1$2$3 push",
+            "a=g; set -- i t; $a$1$2 push",
+            "set -- g i t; g$2$3 push",
+            "set -- git; $2$3$1 push",
+            "set -- g i t; for x in $1$2$3; do $x; done",
+            "set -- g i t; a=($1$2$3); ${a[0]} push",
+            "set -- g i t; x=$1$2$3; export y=$1$2$3; $y",
+            "set -- g i t; eval $1$2$3",
+            "g`echo i`t push",
+            "g`echo i`$(echo t) push",
+            "\"gi\"\\t push",
+            "$(echo gi)\\t push",
+            "`echo g``echo it` push",
+            "x=$a,$b,$(git push)",
+            "x=$a,$b,`git push`",
+            "P=$a,$b,$c git push",
+            "for i in $a,$b,$(git push); do echo; done",
+            "a=($x,$y,$(git push))",
+            "echo > $a,$b,$(git push)",
+            "a=; b=gi c=t; $a*$b*$c push",
+        ],
+    );
+    GIT.none_is_asked_about(
+        None,
+        &[
+            "set -- g i t; echo $1$2$3 > $1$2$3",
+            "set -- m a k e; $1$2$3$4 all",
+            "cp $1$2$3 $1,$2,$3",
+            "P=$a,$b,$c make",
+            "export P=$a:$b:$c git=1",
+            "x=$a,$b,$c; echo $x; x=$1$2$3",
+            "for i in $a,$b,$c; do echo $i; done",
+            "echo a`date`b 'x'\\y",
+        ],
+    );
+}
+
+#[test]
+fn a_bracket_expression_is_read_to_its_end() {
+    GIT.all_are_stopped(
+        None,
+        &[
+            "/usr/bin/gi[\\t] push",
+            "[\\g]it push",
+            "b[\\i]n/git push",
+            "cd /usr/bin; ./gi[\\t] push",
+            "gi[[:alpha:]] push",
+            "gi[[.t.]] push",
+            "gi[[=t=]] push",
+            "env gi[[=t=]] push",
+            "nice -n 5 [[:lower:]][[=i=]]t push",
+            "/usr/bin/gi[t\\]] push",
+            "gi[\\]t] push",
+            "gi[']'t] push",
+            "gi[\"]\"t] push",
+            "x='[:alpha:]'; gi[$x] push",
+            "x=alpha:; gi[[:$x]] push",
+            "x='gi[[:alpha:]]'; $x push",
+        ],
+    );
+    GIT.none_is_asked_about(
+        None,
+        &[
+            "ls [[:upper:]]*.md [\\a]*.txt",
+            "grep -E 'a[\\b]' x; [ -f x ] && [[ x == [a-z] ]]",
+            "echo x[0] a[$i] \"b[$i]\"",
+        ],
+    );
+}
+
+#[test]
 fn the_line_of_a_shell_is_found_behind_its_options() {
     GIT.all_are_stopped(
         None,

@@ -7,7 +7,29 @@ use super::judged;
 use super::rules::rules;
 use crate::{CompiledGate, Invocation, Request, judge};
 
-const HELD: [(&str, &str); 51] = [
+const HELD: [(&str, &str); 73] = [
+    ("LESS", "+!rm -rf x"),
+    ("LESS", "-R +!rm -rf x$-F"),
+    ("LESS", "+!rm -rf x\n"),
+    ("DPKG_PAGER", "./less"),
+    ("SLANG_EDITOR", "./vim %s"),
+    ("SPELL", "./aspell"),
+    ("BAZEL_SH", "./bash"),
+    ("FZF_DEFAULT_COMMAND", "frob"),
+    ("FZF_CTRL_T_COMMAND", "frob"),
+    ("FZF_DEFAULT_OPTS", "--preview frob"),
+    ("FZF_DEFAULT_OPTS_FILE", "opts"),
+    ("VALGRIND_OPTS", "--tool=../x"),
+    ("VALGRIND_LIB", "./lib"),
+    ("ERL_AFLAGS", "-eval os:cmd(\"frob\")"),
+    ("_JAVA_OPTIONS", "-XX:OnOutOfMemoryError=frob"),
+    ("BUN_OPTIONS", "--preload ./x.ts"),
+    ("R_PROFILE_USER", "Rprofile"),
+    ("APT_CONFIG", "apt.conf"),
+    ("GROFF_COMMAND_PREFIX", "./g"),
+    ("TOX_OVERRIDE", "testenv.commands=frob"),
+    ("PIP_INDEX_URL", "http://example.org/simple"),
+    ("UV_DEFAULT_INDEX", "http://example.org/simple"),
     ("CLOUDSDK_PYTHON", "E/payload"),
     ("CLOUDSDK_PYTHON", "./python3"),
     ("MANOPT", "-PE/payload"),
@@ -61,7 +83,20 @@ const HELD: [(&str, &str); 51] = [
     ("SHELL", "./bash"),
 ];
 
-const SAFE: [(&str, &str); 36] = [
+const SAFE: [(&str, &str); 49] = [
+    ("LESS", "+Gg"),
+    ("LESS", "-R +/pattern"),
+    ("DPKG_PAGER", "less"),
+    ("SPELL", "aspell"),
+    ("BAZEL_SH", "/bin/bash"),
+    ("FZF_DEFAULT_COMMAND", "rg --files --hidden"),
+    ("FZF_DEFAULT_OPTS", "--height 40% --reverse"),
+    ("VALGRIND_OPTS", "--leak-check=full --tool=memcheck"),
+    ("ERL_AFLAGS", "-kernel shell_history enabled"),
+    ("_JAVA_OPTIONS", "-Xmx2g -XX:+UseG1GC"),
+    ("R_PROFILE_USER", ""),
+    ("PIP_INDEX_URL", "https://pypi.org/simple"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("CC", "clang"),
     ("CC", "gcc-12"),
     ("CC", "ccache gcc"),

@@ -238,6 +238,11 @@ impl Form {
         self.operands_before_rest.map(Order::OptionsUntil)
     }
 
+    /// Whether the file that it speaks of is the last operand, behind what goes there.
+    pub(crate) fn ends_with_last(&self) -> bool {
+        matches!(self.terms.last(), Some(Term::Last))
+    }
+
     /// The words of which the first operand has to be one. Empty if it may be another.
     pub(crate) fn verbs(&self) -> Vec<&str> {
         let Some(Term::Next(patterns)) = self.terms.first() else {

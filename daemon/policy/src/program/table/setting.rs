@@ -19,6 +19,8 @@ pub(crate) enum Setting {
     Function,
     /// It is a file whose code is loaded.
     File,
+    /// It is a file that is run or obeyed, and is looked for in no directories.
+    Script,
     /// It is a directory whose settings programs obey.
     Home,
     /// It is a list of directories in which code is looked for.
@@ -33,7 +35,7 @@ pub(crate) enum Setting {
     Danger(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, directories, home, code, \"options PROGRAM\", \
+const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \
                         \"off: WHY\" or \"danger: WHY\" is expected";
 
 impl Setting {
@@ -53,6 +55,7 @@ impl Setting {
             "text" => Self::Text,
             "function" => Self::Function,
             "file" => Self::File,
+            "script" => Self::Script,
             "directories" => Self::Directories,
             "home" => Self::Home,
             "code" => Self::Code,

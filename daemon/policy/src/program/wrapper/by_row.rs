@@ -97,7 +97,10 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
 /// A command that may begin with variables of its own: `env A=b CMD`, `sudo A=b CMD`.
 pub(super) fn command(table: &ProgramTable, words: &[Word], at: usize) -> Vec<InnerCommand> {
     let mut started = Vec::new();
-    let assigned = words.iter().take_while(|word| sets_variable(&word.text));
+    // A `=` within a pattern names no variable: `fro[[=b=]]`.
+    let assigned = words
+        .iter()
+        .take_while(|word| sets_variable(word.possible()));
     let mut count = 0;
     for word in assigned {
         if let Some((name, value)) = word.text.split_once('=') {
@@ -175,7 +178,7 @@ fn of_value(
         return Vec::new();
     }
     match setting {
-        Setting::Line => line(table, value, at, key.to_lowercase().contains("shell")),
+        Setting::Line => line(table, value, at, names_shell(key)),
         Setting::Alias => match value.strip_prefix('!') {
             Some(script) => line(table, script, at, false),
             None => vec![InnerCommand::line((at, &format!("{program} {value}")))],
@@ -188,22 +191,24 @@ fn of_value(
             InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
-        // No directories are searched for it.
-        Setting::File if is_own_file(value) || (key == "BASH_ENV" && !value.starts_with('/')) => {
-            let danger = format!("{key} makes programs load code from {value}");
-            vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
-        }
+        Setting::File | Setting::Script if is_own_file(value) => loads(key, value),
+        Setting::Script if !value.is_empty() && !value.starts_with('/') => loads(key, value),
         // The name of the file is expanded first.
-        Setting::File if value.contains(['$', '`']) => expanded_text(value, at),
+        Setting::File | Setting::Script if value.contains(['$', '`']) => expanded_text(value, at),
         Setting::Directories if value.split(':').any(is_open_directory) => {
             vec![InnerCommand::Unknown(OPEN_DIRECTORY)]
         }
-        Setting::File | Setting::Home | Setting::Directories | Setting::Off(_) => Vec::new(),
+        Setting::File
+        | Setting::Script
+        | Setting::Home
+        | Setting::Directories
+        | Setting::Off(_) => Vec::new(),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let program = program.split_whitespace();
             let mut words: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
-            for raw in value.split_whitespace() {
+            let is_less = words.first().is_some_and(|word| word.text == "less");
+            for raw in option_words(value, is_less) {
                 if raw.contains(';') {
                     // No shell reads it: the quotes belong to code.
                     words.push(Word::literal(raw, span));
@@ -224,6 +229,35 @@ fn of_value(
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
         }
     }
+}
+
+/// Whether a setting names the shell of a program: `npm_config_script_shell`, `BAZEL_SH`.
+fn names_shell(key: &str) -> bool {
+    let key = key.to_lowercase();
+    key.contains("shell") || key.ends_with("_sh")
+}
+
+/// A file whose code programs load.
+fn loads(key: &str, value: &str) -> Vec<InnerCommand> {
+    let danger = format!("{key} makes programs load code from {value}");
+    vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
+}
+
+/// The words of options. A command of less(1) goes on to a `$` or to the end.
+fn option_words(value: &str, is_less: bool) -> Vec<&str> {
+    let command = value.match_indices('+').find(|(at, _)| {
+        let before = value.get(..*at).unwrap_or_default();
+        is_less && (before.is_empty() || before.ends_with(char::is_whitespace))
+    });
+    let Some((at, _)) = command else {
+        return value.split_whitespace().collect();
+    };
+    let (before, behind) = value.split_at(at);
+    let (command, rest) = behind.split_once('$').unwrap_or((behind, ""));
+    let mut words: Vec<&str> = before.split_whitespace().collect();
+    words.push(command);
+    words.extend(option_words(rest, is_less));
+    words
 }
 
 /// A text that is expanded as in double quotes.
