@@ -1,13 +1,14 @@
-//! What clients hear whose connection made systemd start a termd that cannot serve.
+//! What clients hear that wait for a termd that cannot serve.
 //!
-//! systemd starts the service again for as long as a client waits at the socket, and gives the socket
-//! up in the end. So each one is answered, and the next one tries again.
+//! systemd closes the connections of those that no termd answers, so a client would hear nothing. The
+//! next connection starts termd again.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use termd_keeper::InheritedFds;
 use termd_proto::ErrorKind;
 use termd_proto::code::START_FAILED;
 
@@ -18,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(3);
 /// Requests of a client are read up to this length, in bytes. A greeting and a call are short.
 const MAX_REQUESTS: usize = 64 * 1024;
 
-/// The socket that systemd passed, if it did.
+/// The socket at which clients wait: the one that systemd passed, if it did, or a server's.
 #[derive(Debug)]
 pub struct Activation(Option<UnixListener>);
 
@@ -26,6 +27,11 @@ impl Activation {
     /// Shares the socket with the keeper, which takes it over. Call it before the keeper runs.
     pub fn share() -> Self {
         Self(termd_keeper::activation_socket().map(UnixListener::from))
+    }
+
+    /// Shares the socket that a keeper passed to its server.
+    pub fn share_inherited(inherited: &InheritedFds) -> Self {
+        Self(inherited.listener.try_clone().ok().map(UnixListener::from))
     }
 
     /// Answers every client that waits by why there is no daemon.

@@ -37,8 +37,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// Writes an error in one line for a person. A cause that the error names already is not repeated.
-fn complain(error: &anyhow::Error) {
+/// An error in one line for a person. A cause that the error names already is not repeated.
+fn one_line(error: &anyhow::Error) -> String {
     let mut said = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if said.is_empty() {
@@ -47,8 +47,20 @@ fn complain(error: &anyhow::Error) {
             said = format!("{said}: {cause}");
         }
     }
+    said
+}
+
+/// Writes an error to standard error.
+fn complain(error: &anyhow::Error) {
     // A closed stderr has no reader to inform.
-    let _ = writeln!(std::io::stderr(), "termd: {said}");
+    let _ = writeln!(std::io::stderr(), "termd: {}", one_line(error));
+}
+
+/// Ends a server that another one would only follow in vain: clients that wait are told why.
+fn give_up(activation: Activation, code: u8, error: &anyhow::Error) -> ExitCode {
+    complain(error);
+    activation.refuse(&one_line(error));
+    ExitCode::from(code)
 }
 
 /// Why there is no daemon.
@@ -69,18 +81,10 @@ impl From<anyhow::Error> for CannotStart {
 fn keep(args: &Args) -> ExitCode {
     let activation = Activation::share();
     match run_keeper(args) {
-        Ok(code) => {
-            if [EX_CONFIG, EX_UNAVAILABLE]
-                .map(ExitCode::from)
-                .contains(&code)
-            {
-                activation.refuse("its first server gave up");
-            }
-            code
-        }
+        Ok(code) => code,
         Err(CannotStart { code, reason }) => {
             complain(&reason);
-            activation.refuse(&format!("{reason:#}"));
+            activation.refuse(&one_line(&reason));
             code
         }
     }
@@ -128,10 +132,10 @@ fn serve() -> anyhow::Result<ExitCode> {
     let paths = Paths::find()?;
     logging::start(paths.log_file());
     let inherited = termd_keeper::inherited_fds().context("--server is for the keeper to use")?;
+    let activation = Activation::share_inherited(&inherited);
     // Before the hello, up to which a keeper tries a new program while the old server serves.
     if let Err(error) = Store::refuse_newer(&paths.database()) {
-        complain(&error.into());
-        return Ok(ExitCode::from(EX_UNAVAILABLE));
+        return Ok(give_up(activation, EX_UNAVAILABLE, &error.into()));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
@@ -140,13 +144,9 @@ fn serve() -> anyhow::Result<ExitCode> {
         .context("cannot start the runtime")?;
     match runtime.block_on(app::run(inherited, paths)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error @ AppError::Config(_)) => {
-            complain(&error.into());
-            Ok(ExitCode::from(EX_CONFIG))
-        }
+        Err(error @ AppError::Config(_)) => Ok(give_up(activation, EX_CONFIG, &error.into())),
         Err(error) if error.is_permanent() => {
-            complain(&error.into());
-            Ok(ExitCode::from(EX_UNAVAILABLE))
+            Ok(give_up(activation, EX_UNAVAILABLE, &error.into()))
         }
         Err(error) => {
             tracing::error!(%error, "the server ends");

@@ -23,6 +23,10 @@ impl Upgradable {
             .or_else(|_| fs::copy(termd_binary(), &program).map(drop))
             .unwrap();
         let daemon = TestDaemon::start_program(home, &program, &[]);
+        // A server that is not ready yet is replaced without a trial.
+        wait_until("the server is ready", || {
+            daemon.log().contains("termd::app: serving")
+        });
         Self { daemon, program }
     }
 
@@ -52,7 +56,9 @@ impl Upgradable {
         let before = self.info();
         self.daemon.signal(Signal::HUP);
         wait_until(&format!("{case}: why the reload failed"), || {
-            self.info()["reload_fault"] != before["reload_fault"]
+            let now = self.info();
+            let failed_at = &now["reload_failed_at_ms"];
+            !failed_at.is_null() && *failed_at != before["reload_failed_at_ms"]
         });
         let after = self.info();
         assert_eq!(after["server_pid"], before["server_pid"], "{case}");
@@ -121,6 +127,33 @@ fn a_reload_with_a_program_that_hangs_ends_in_seconds() {
         let stats = upgradable.daemon.client().ok("daemon.stats", &json!({}));
         stats["orphan_count"] == 0
     });
+}
+
+#[test]
+fn during_a_trial_the_last_failure_is_not_told_and_its_processes_are_no_orphans() {
+    let upgradable = Upgradable::start();
+    upgradable.put(b"#!/bin/sh\nexit 1\n", 0o755);
+    upgradable.failed_reload("a script that exits 1");
+    let script = b"#!/bin/sh\nsleep 1000 &\necho >\"$HOME/tried\"\nwait\n";
+    upgradable.put(script, 0o755);
+    upgradable.daemon.signal(Signal::HUP);
+    let tried = upgradable.daemon.user_home().join("tried");
+    wait_until("the program is tried", || tried.exists());
+    assert_eq!(upgradable.info().get("reload_fault"), None);
+    let stats = upgradable.daemon.client().ok("daemon.stats", &json!({}));
+    assert_eq!(stats["orphan_count"], 0, "{stats}");
+}
+
+#[test]
+fn a_program_that_floods_is_told_in_a_line_or_two() {
+    let upgradable = Upgradable::start();
+    upgradable.put(
+        b"#!/bin/sh\nyes bad thing | head -n 9999 >&2\nexit 1\n",
+        0o755,
+    );
+    let fault = upgradable.failed_reload("a program that floods");
+    assert!(fault.contains("bad thing"), "{fault}");
+    assert!(fault.len() < 60, "{fault}");
 }
 
 #[test]

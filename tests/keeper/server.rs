@@ -109,7 +109,7 @@ async fn follow(
                 std::fs::write(crate::support::said_in(), stderr).unwrap();
             }
             KeeperEvent::HandOver | KeeperEvent::Finish => std::process::exit(0),
-            KeeperEvent::Stopping | KeeperEvent::ReloadFailed { .. } => {}
+            KeeperEvent::Stopping | KeeperEvent::Reloading | KeeperEvent::ReloadFailed { .. } => {}
         }
     }
 }

@@ -11,6 +11,7 @@
 mod audit_chain;
 mod delegation;
 mod exposures;
+mod failed_starts;
 mod installed;
 mod lives;
 mod machine;

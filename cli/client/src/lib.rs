@@ -24,6 +24,7 @@ pub mod socket_path;
 mod start;
 pub mod timestamp;
 mod transport;
+mod units;
 
 pub use error::{BadAnswer, ClientError};
 pub use link::{Introduction, Link, StartPolicy};

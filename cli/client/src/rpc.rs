@@ -27,9 +27,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use termd_proto::Method;
 use termd_proto::method::Subscribe;
 use tokio::net::UnixStream;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES};
+use crate::transport::{LineReceiver, LineSender, MAX_LINE_BYTES, Sent, TransportError};
 
 /// Longer than any call takes: a wait takes 30 s at most, ending a terminal takes its grace.
 pub(crate) const CALL_DEADLINE: Duration = Duration::from_mins(2);
@@ -44,6 +45,8 @@ pub struct Rpc {
     /// A duplicate of the socket, to poll whether the daemon has hung up.
     socket: Option<OwnedFd>,
     deadline: Duration,
+    /// Why no daemon will answer on this connection, once that is known.
+    given_up: watch::Sender<Option<String>>,
 }
 
 impl Rpc {
@@ -51,6 +54,7 @@ impl Rpc {
     pub fn on(stream: UnixStream, deadline: Duration) -> Self {
         let socket = stream.as_fd().try_clone_to_owned().ok();
         let (from, to) = stream.into_split();
+        let sent = Sent::default();
         let service = Arc::new(OnceLock::new());
         let kept = Arc::clone(&service);
         // No other middleware: it would log calls, and with them typed text.
@@ -63,13 +67,32 @@ impl Rpc {
             .id_format(IdKind::String)
             .request_timeout(deadline)
             .set_rpc_middleware(keep)
-            .build_with_tokio(LineSender::new(to), LineReceiver::new(from, MAX_LINE_BYTES));
+            .build_with_tokio(
+                LineSender::new(to, Arc::clone(&sent)),
+                LineReceiver::new(from, MAX_LINE_BYTES, sent),
+            );
         Self {
             client: Arc::new(client),
             service,
             next_id: AtomicU64::new(0),
             socket,
             deadline,
+            given_up: watch::Sender::new(None),
+        }
+    }
+
+    /// Ends the calls of this connection, which no daemon will answer.
+    pub(crate) fn give_up(&self, reason: String) {
+        self.given_up.send_replace(Some(reason));
+    }
+
+    /// Resolves to the reason when the connection is given up.
+    pub(crate) async fn given_up(&self) -> String {
+        let mut given_up = self.given_up.subscribe();
+        let reason = given_up.wait_for(Option::is_some).await;
+        match reason.ok().and_then(|reason| reason.clone()) {
+            Some(reason) => reason,
+            None => std::future::pending().await,
         }
     }
 
@@ -91,6 +114,15 @@ impl Rpc {
             let looked = poll(&mut looked_at, Some(&Timespec::default()));
             looked.is_ok() && looked_at[0].revents().intersects(gone)
         })
+    }
+}
+
+/// Whether a connection has ended before the daemon read the call.
+pub(crate) fn is_unread(error: &Error) -> bool {
+    match error {
+        Error::RestartNeeded(cause) => is_unread(cause),
+        Error::Transport(cause) => matches!(cause.downcast_ref(), Some(TransportError::Unread)),
+        _ => false,
     }
 }
 

@@ -2,6 +2,8 @@
 //! does not read the messages.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jsonrpsee::core::client::{ReceivedMessage, TransportReceiverT, TransportSenderT};
 use thiserror::Error;
@@ -20,9 +22,15 @@ pub(crate) enum TransportError {
     Io(#[from] io::Error),
     #[error("the daemon closed the connection")]
     Closed,
+    /// The connection broke, and what was sent was never read.
+    #[error("the daemon has not read what was sent")]
+    Unread,
     #[error("the daemon sent a line over {0} bytes")]
     LineTooLong(usize),
 }
+
+/// How many messages were begun to be sent on a connection. Both halves share it.
+pub(crate) type Sent = Arc<AtomicUsize>;
 
 /// The sending half. The first line waits for the second and goes out with it: a connection begins
 /// with a greeting and a call, and the daemon wakes once for both.
@@ -30,6 +38,7 @@ pub(crate) enum TransportError {
 pub(crate) struct LineSender<W> {
     to: W,
     greeting: Greeting,
+    sent: Sent,
 }
 
 /// The state of the first line.
@@ -41,10 +50,11 @@ enum Greeting {
 }
 
 impl<W> LineSender<W> {
-    pub(crate) fn new(to: W) -> Self {
+    pub(crate) fn new(to: W, sent: Sent) -> Self {
         Self {
             to,
             greeting: Greeting::Awaited,
+            sent,
         }
     }
 }
@@ -63,7 +73,11 @@ impl<W: AsyncWrite + Unpin + Send + 'static> TransportSenderT for LineSender<W> 
             Greeting::Held(greeting) => message.insert_str(0, &greeting),
             Greeting::Sent => {}
         }
-        Ok(self.to.write_all(message.as_bytes()).await?)
+        let is_first = self.sent.fetch_add(1, Ordering::SeqCst) == 0;
+        match self.to.write_all(message.as_bytes()).await {
+            Err(_) if is_first => Err(TransportError::Unread),
+            written => Ok(written?),
+        }
     }
 
     async fn close(&mut self) -> Result<(), TransportError> {
@@ -80,16 +94,20 @@ pub(crate) struct LineReceiver<R> {
     /// How many bytes of the buffer hold no newline, so that a long line is searched once.
     searched: usize,
     limit: usize,
+    has_received: bool,
+    sent: Sent,
 }
 
 impl<R: AsyncRead + Unpin> LineReceiver<R> {
     /// Reads lines up to `limit` bytes.
-    pub(crate) fn new(from: R, limit: usize) -> Self {
+    pub(crate) fn new(from: R, limit: usize, sent: Sent) -> Self {
         Self {
             from,
             buffer: Vec::new(),
             searched: 0,
             limit,
+            has_received: false,
+            sent,
         }
     }
 
@@ -119,10 +137,22 @@ impl<R: AsyncRead + Unpin> LineReceiver<R> {
                 return Err(TransportError::LineTooLong(self.limit));
             }
             self.buffer.reserve(READ_BYTES);
-            if self.from.read_buf(&mut self.buffer).await? == 0 {
-                return Err(TransportError::Closed);
+            match self.from.read_buf(&mut self.buffer).await {
+                Ok(1..) => self.has_received = true,
+                ended if self.is_unread(&ended) => return Err(TransportError::Unread),
+                Ok(0) => return Err(TransportError::Closed),
+                Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether the daemon has read nothing of the only message. A Unix socket reports a reset where its
+    /// peer was closed with something unread. Of several messages the first may have been read.
+    fn is_unread(&self, ended: &io::Result<usize>) -> bool {
+        let sent = self.sent.load(Ordering::SeqCst);
+        let is_reset =
+            (ended.as_ref()).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionReset);
+        !self.has_received && (sent == 0 || sent == 1 && is_reset)
     }
 }
 
@@ -140,9 +170,13 @@ mod tests {
 
     use super::*;
 
+    fn sent_one() -> Sent {
+        Arc::new(AtomicUsize::new(1))
+    }
+
     async fn lines(writes: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, TransportError) {
         let (mut peer, ours) = duplex(7);
-        let mut receiver = LineReceiver::new(ours, limit);
+        let mut receiver = LineReceiver::new(ours, limit, sent_one());
         let send = async move {
             for bytes in writes {
                 // The receiver stops at its limit and drops its end.
@@ -197,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn the_greeting_goes_out_with_the_first_call() {
         let (ours, mut peer) = duplex(64);
-        let mut sender = LineSender::new(ours);
+        let mut sender = LineSender::new(ours, Sent::default());
         let mut got = [0; 64];
         for (line, want) in [("hello", ""), ("call", "hello\ncall\n"), ("next", "next\n")] {
             sender.send(line.to_owned()).await.unwrap();
@@ -213,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn a_receive_given_up_loses_nothing() {
         let (mut peer, ours) = duplex(64);
-        let mut receiver = LineReceiver::new(ours, 100);
+        let mut receiver = LineReceiver::new(ours, 100, sent_one());
         peer.write_all(b"hel").await.unwrap();
         tokio::select! {
             biased;
@@ -222,5 +256,38 @@ mod tests {
         }
         peer.write_all(b"lo\n").await.unwrap();
         assert_eq!(receiver.next_line().await.unwrap(), b"hello");
+    }
+
+    /// Sends these messages, of which the peer reads so many bytes before it closes the connection.
+    async fn ends_after(messages: &[&str], read: usize) -> TransportError {
+        let (ours, peer) = tokio::net::UnixStream::pair().unwrap();
+        let (from, to) = ours.into_split();
+        let sent = Sent::default();
+        let mut sender = LineSender::new(to, Arc::clone(&sent));
+        for message in messages {
+            sender.send((*message).to_owned()).await.unwrap();
+        }
+        let mut peer = peer;
+        peer.read_exact(&mut vec![0; read]).await.unwrap();
+        drop(peer);
+        LineReceiver::new(from, 100, sent)
+            .next_line()
+            .await
+            .unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn a_message_that_was_not_read_is_told_apart() {
+        for (messages, read, is_unread) in [
+            (&["hello"][..], 0, true),
+            (&["hello", "call"], 0, true),
+            (&["hello", "call"], 4, true),
+            (&["hello", "call"], 11, false),
+            (&["hello", "call", "call"], 0, false),
+        ] {
+            let error = ends_after(messages, read).await;
+            let is_so = matches!(error, TransportError::Unread);
+            assert_eq!(is_so, is_unread, "{messages:?}, {read}: {error}");
+        }
     }
 }

@@ -286,7 +286,7 @@ impl Keeper {
                 Some(ToServer::Refused(Refusal::Stopping))
             }
             Ok(Some(request)) => {
-                let (poller, server) = (&mut self.poller, self.server.pid());
+                let (poller, server) = (&mut self.poller, &self.server);
                 let fd = fds.into_iter().next();
                 (self.terminals).handle(packet.request, request, fd, poller, server, now)
             }

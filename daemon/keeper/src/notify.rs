@@ -72,7 +72,9 @@ impl Notifier {
     pub(crate) fn reloading(&self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
-        self.send(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
+        self.send(&format!(
+            "RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=Reloading"
+        ));
     }
 }
 

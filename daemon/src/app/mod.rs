@@ -370,6 +370,7 @@ async fn listen_to_keeper(
                 let said = String::from_utf8_lossy(&stderr);
                 tracing::warn!(terminal = %id, said = said.trim(), "bubblewrap built no sandbox");
             }
+            KeeperEvent::Reloading => reload_fault.clear(),
             KeeperEvent::ReloadFailed { reason } => {
                 // The journal shows the message alone.
                 tracing::error!("not reloaded, this server goes on: {reason}");

@@ -17,18 +17,24 @@ use termd_proto::terminal::{AttachTerminal, HoldTerminal};
 use termd_proto::{TerminalRef, code};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{Introduction, StartPolicy};
 use crate::error::ClientError;
-use crate::rpc::Rpc;
+use crate::rpc::{Rpc, is_unread};
 use crate::socket_path::{self, Found, SocketPlace};
 use crate::start::{daemon_binary, start_daemon};
+use crate::units::Units;
 
 /// How long a replaced daemon may be away before termctl gives up.
 const RECONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// How long to wait for a place in a full listen backlog.
 const BACKLOG_DEADLINE: Duration = Duration::from_secs(10);
+/// How long the first answer of a daemon that may be started is waited for, unless it is starting without
+/// systemd: replaying a large database takes seconds.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+/// The same for a client that only looks whether there is one.
+const LOOK_PATIENCE: Duration = Duration::from_secs(3);
 /// The pause between two attempts to connect.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -164,21 +170,29 @@ impl Shared {
 
     /// Opens the first connection, and starts the daemon if the policy says so.
     async fn open(&self) -> Outcome {
-        let path = || self.place.path.clone();
         let stream = match self.connect().await? {
             Some(stream) => stream,
-            None if self.start == StartPolicy::Never => {
-                return Err(ClientError::NotRunning { path: path() });
-            }
-            None => {
-                start_daemon(&daemon_binary()).await?;
-                let stream = self.connect().await?;
-                stream.ok_or_else(|| ClientError::NothingListens { path: path() })?
-            }
+            None => self.start_and_connect().await?,
         };
-        let rpc = introduce(stream, &self.introduction).await;
+        let rpc = self.introduce(stream).await;
         self.lock().rpc = Some(Arc::clone(&rpc));
         Ok(rpc)
+    }
+
+    /// Starts the daemon, where that may be done.
+    async fn start_and_connect(&self) -> Result<UnixStream, ClientError> {
+        let path = || self.place.path.clone();
+        let units = Units::listening_at(&self.place.path).await;
+        // A daemon outside systemd would be in the way of the socket.
+        if let Some(reason) = units.and_then(|units| units.socket_failure()) {
+            return Err(ClientError::StartRefused { reason });
+        }
+        if self.start == StartPolicy::Never {
+            return Err(ClientError::NotRunning { path: path() });
+        }
+        start_daemon(&daemon_binary()).await?;
+        let stream = self.connect().await?;
+        stream.ok_or_else(|| ClientError::NothingListens { path: path() })
     }
 
     /// Connects to the socket, or where the daemon's lock says that it listens.
@@ -209,8 +223,17 @@ impl Shared {
             (at_once, since)
         };
         let mut why = ClientError::WentAway;
+        let mut asks_systemd = true;
         loop {
             if !std::mem::take(&mut at_once) {
+                // Two connections in a row gave no answer, or nothing listens.
+                if std::mem::take(&mut asks_systemd)
+                    && let Some(units) = Units::listening_at(&self.place.path).await
+                    && let Some(reason) = units.socket_failure().or(units.start_failure())
+                {
+                    self.lock().failing_since = None;
+                    return Err(ClientError::StartRefused { reason });
+                }
                 if since.elapsed() > RECONNECT_DEADLINE {
                     let mut state = self.lock();
                     state.failing_since = None;
@@ -221,7 +244,7 @@ impl Shared {
             }
             match self.connect().await {
                 Ok(Some(stream)) => {
-                    let rpc = introduce(stream, &self.introduction).await;
+                    let rpc = self.introduce(stream).await;
                     self.lock().is_given_up = false;
                     match self.adopt(&rpc).await {
                         Attempt::Answered(()) => return Ok(rpc),
@@ -238,6 +261,54 @@ impl Shared {
                 Err(error) => why = error,
             }
         }
+    }
+
+    /// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
+    /// saves a round trip. The daemon reads them in order.
+    async fn introduce(&self, stream: UnixStream) -> Arc<Rpc> {
+        let rpc = Arc::new(Rpc::on(stream, self.introduction.call_deadline));
+        let Introduction {
+            client,
+            front,
+            settings,
+            agent_pid,
+            asks,
+            ..
+        } = self.introduction.clone();
+        let saying = Arc::clone(&rpc);
+        let cwd = env::current_dir()
+            .ok()
+            .and_then(|dir| dir.into_os_string().into_string().ok());
+        let hello = Hello {
+            client: Some(client),
+            front: Some(front),
+            cwd,
+            settings,
+            agent_pid,
+            asks,
+        };
+        let socket = self.place.path.clone();
+        let patience = match self.start {
+            StartPolicy::Start => START_PATIENCE,
+            StartPolicy::Never => LOOK_PATIENCE,
+        };
+        let mut hello = Box::pin(async move {
+            let mut call = pin!(saying.call(&hello));
+            // A daemon that does not know hello still answers calls.
+            if timeout(patience, call.as_mut()).await.is_ok() {
+                return;
+            }
+            let units = Units::listening_at(&socket).await;
+            match units.and_then(|units| units.unfinished_start(patience)) {
+                Some(reason) => saying.give_up(reason),
+                None => drop(call.await),
+            }
+        });
+        let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
+        if said.is_pending() {
+            tokio::spawn(hello);
+        }
+        rpc
     }
 
     /// Names the ties on a connection, except those whose terminal is gone, and makes it the newest.
@@ -279,10 +350,18 @@ pub(super) async fn attempt<T>(
     rpc: &Rpc,
     call: impl Future<Output = Result<T, RpcError>>,
 ) -> Attempt<T> {
-    match call.await {
+    let outcome = tokio::select! {
+        biased;
+        outcome = call => outcome,
+        reason = rpc.given_up() => {
+            return Attempt::Failed(ClientError::StartRefused { reason });
+        }
+    };
+    match outcome {
         Ok(answer) => Attempt::Answered(answer),
         Err(RpcError::Call(refusal)) if refusal.code() == code::UNAVAILABLE => Attempt::NotTaken,
         Err(refused @ RpcError::Call(_)) => Attempt::Failed(refused.into()),
+        Err(error) if is_unread(&error) => Attempt::NotTaken,
         Err(_) if !rpc.is_connected() => Attempt::Broken,
         Err(error) => Attempt::Failed(error.into()),
     }
@@ -321,39 +400,4 @@ pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, ClientE
             peer: peer.uid(),
         })
     }
-}
-
-/// Sets up JSON-RPC on a connection and says hello. The hello goes out with the first call, which
-/// saves a round trip. The daemon reads them in order.
-async fn introduce(stream: UnixStream, introduction: &Introduction) -> Arc<Rpc> {
-    let rpc = Arc::new(Rpc::on(stream, introduction.call_deadline));
-    let Introduction {
-        client,
-        front,
-        settings,
-        agent_pid,
-        asks,
-        ..
-    } = introduction.clone();
-    let saying = Arc::clone(&rpc);
-    let cwd = env::current_dir()
-        .ok()
-        .and_then(|dir| dir.into_os_string().into_string().ok());
-    let hello = Hello {
-        client: Some(client),
-        front: Some(front),
-        cwd,
-        settings,
-        agent_pid,
-        asks,
-    };
-    let mut hello = Box::pin(async move {
-        // A daemon that does not know hello still answers calls.
-        let _ = saying.call(&hello).await;
-    });
-    let said = std::future::poll_fn(|cx| Poll::Ready(pin!(hello.as_mut()).poll(cx))).await;
-    if said.is_pending() {
-        tokio::spawn(hello);
-    }
-    rpc
 }

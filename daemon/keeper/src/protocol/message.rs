@@ -328,6 +328,8 @@ pub enum KeeperEvent {
         /// What bubblewrap wrote to its standard error.
         stderr: Vec<u8>,
     },
+    /// A reload begins: the program on disk is tried.
+    Reloading,
     /// The program on disk did not pass its trial at the last reload; this server goes on.
     ReloadFailed {
         /// Why, in one line.

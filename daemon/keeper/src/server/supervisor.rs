@@ -162,6 +162,8 @@ impl Supervisor {
             self.hand_over(now);
             return None;
         }
+        self.reload_fault = None;
+        self.notify(KeeperEvent::Reloading);
         match Trial::start(&self.command, poller, now) {
             Ok(trial) => {
                 self.trial = Some(trial);

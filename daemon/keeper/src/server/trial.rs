@@ -18,6 +18,8 @@ use crate::sys::{self, Unreaped};
 const LIMIT: Duration = Duration::from_secs(10);
 /// How much of the end of its standard error is kept, in bytes.
 const MAX_KEPT: usize = 512;
+/// How many lines of that are told: a program that floods says no more with more of them.
+const MAX_TOLD_LINES: usize = 2;
 /// What a pipe holds (pipe(7)).
 const PIPE_BYTES: usize = 64 * 1024;
 
@@ -178,19 +180,34 @@ impl Trial {
             Ok(length) => {
                 self.said
                     .extend_from_slice(chunk.get(..length).unwrap_or_default());
-                let excess = self.said.len().saturating_sub(MAX_KEPT);
-                self.said.drain(..excess);
+                keep_end(&mut self.said);
             }
             Err(_) => {}
         }
     }
 }
 
-/// The lines of a text as one, with no character that a tty or a log would obey.
+/// Drops what is too much at the beginning of a text, and the line that this cuts.
+fn keep_end(text: &mut Vec<u8>) {
+    let excess = text.len().saturating_sub(MAX_KEPT);
+    if excess == 0 {
+        return;
+    }
+    text.drain(..excess);
+    let line_end = text.iter().position(|&byte| byte == b'\n');
+    // A single line is kept in part.
+    if let Some(line_end) = line_end.filter(|line_end| line_end + 1 < text.len()) {
+        text.drain(..=line_end);
+    }
+}
+
+/// The last lines of a text as one line, with no character that a tty or a log would obey.
 fn one_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.collect();
+    let mut lines: Vec<&str> = lines.collect();
+    lines.dedup();
+    let lines = lines.split_off(lines.len().saturating_sub(MAX_TOLD_LINES));
     let plain = |character: char| {
         if character.is_control() {
             character.escape_default().collect()
@@ -212,5 +229,19 @@ mod tests {
             "a / b \\u{1b}[31m\u{fffd}"
         );
         assert_eq!(one_line(b" \n"), "");
+        assert_eq!(one_line(&b"bad thing\n".repeat(50)), "bad thing");
+        assert_eq!(one_line(b"1\n2\n3\n4\n"), "3 / 4");
+    }
+
+    #[test]
+    fn of_a_flood_whole_lines_are_kept() {
+        let kept = |text: &[u8]| {
+            let mut text = text.to_vec();
+            keep_end(&mut text);
+            text
+        };
+        assert_eq!(one_line(&kept(&b"bad thing\n".repeat(99))), "bad thing");
+        assert_eq!(kept(&[b'x'; 600]).len(), MAX_KEPT);
+        assert_eq!(kept(b"a\nb\n"), b"a\nb\n");
     }
 }

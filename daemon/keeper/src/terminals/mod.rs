@@ -64,7 +64,7 @@ impl Terminals {
         message: ToKeeper,
         fd: Option<OwnedFd>,
         poller: &mut Poller,
-        server: Option<i32>,
+        server: &Supervisor,
         now: Instant,
     ) -> Option<ToServer> {
         let done = match message {
@@ -89,7 +89,7 @@ impl Terminals {
             },
             ToKeeper::SignalTree { id, signal } => self
                 .check_signal(&id, signal)
-                .map(|()| self.signal_tree(&id, signal, server)),
+                .map(|()| self.signal_tree(&id, signal, server.pid())),
             ToKeeper::SetNotes { id, notes } => self.with_visible(&id, |terminal| {
                 if notes.len() > MAX_NOTES_BYTES {
                     return Err(Refusal::Invalid);
@@ -148,13 +148,18 @@ impl Terminals {
     fn excluded(&self, server: Option<i32>) -> Excluded<'_> {
         Excluded {
             server,
+            tried: None,
             inherited: &self.inherited,
         }
     }
 
-    fn orphans(&self, server: Option<i32>) -> Orphans {
+    fn orphans(&self, server: &Supervisor) -> Orphans {
         let trees = self.inventory.trees();
-        let scan = Scan::new(&trees, self.excluded(server), &HashMap::new());
+        let excluded = Excluded {
+            tried: server.trial_pid(),
+            ..self.excluded(server.pid())
+        };
+        let scan = Scan::new(&trees, excluded, &HashMap::new());
         let members = scan.members(&TreeId::Orphans);
         let orphan = |&process: &ProcessId| Orphan {
             process,
@@ -286,6 +291,7 @@ impl Terminals {
         let trees = self.inventory.trees();
         let excluded = Excluded {
             server: server.pid(),
+            tried: None,
             inherited: &self.inherited,
         };
         let concluded = (self.tree_killer).progress(now, &trees, excluded, poller);

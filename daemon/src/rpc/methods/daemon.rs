@@ -39,6 +39,11 @@ impl ReloadFault {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((reason, now_ms()));
     }
 
+    /// Another reload begins.
+    pub fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Why, and when.
     fn get(&self) -> Option<(String, i64)> {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner)).clone()

@@ -254,18 +254,24 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
     .into_iter()
     .map(|process| (process.id.pid, process))
     .collect();
-    let pids = |server, inherited: &[ProcessId]| {
-        descendants(all.clone(), KEEPER, Excluded { server, inherited })
+    let pids = |server, tried, inherited: &[ProcessId]| {
+        let excluded = Excluded {
+            server,
+            tried,
+            inherited,
+        };
+        descendants(all.clone(), KEEPER, excluded)
             .iter()
             .map(|process| process.id.pid)
             .collect::<Vec<_>>()
     };
-    assert_eq!(pids(Some(SERVER), &[]), [90, 200, 201]);
-    assert_eq!(pids(None, &[]), [90, SERVER, 102, 200, 201]);
+    assert_eq!(pids(Some(SERVER), None, &[]), [90, 200, 201]);
+    assert!(pids(Some(SERVER), Some(200), &[]).is_empty());
+    assert_eq!(pids(None, None, &[]), [90, SERVER, 102, 200, 201]);
     let inherited = process(200, KEEPER, 200).id;
-    assert!(pids(Some(SERVER), &[inherited]).is_empty());
+    assert!(pids(Some(SERVER), None, &[inherited]).is_empty());
     let reused = started(process(200, KEEPER, 200), 9_000).id;
-    assert_eq!(pids(Some(SERVER), &[reused]), [90, 200, 201]);
+    assert_eq!(pids(Some(SERVER), None, &[reused]), [90, 200, 201]);
 }
 
 #[test]

@@ -54,6 +54,7 @@ mod to_server {
     pub(super) const AUDIT_HEAD: u16 = 115;
     pub(super) const RECOVERY: u16 = 116;
     pub(super) const RELOAD_FAILED: u16 = 117;
+    pub(super) const RELOADING: u16 = 118;
 }
 
 impl ToKeeper {
@@ -249,6 +250,7 @@ impl ToServer {
                 out.bytes(reason.as_bytes());
                 to_server::RELOAD_FAILED
             }
+            Self::Event(KeeperEvent::Reloading) => to_server::RELOADING,
             Self::Event(KeeperEvent::HandOver) => to_server::HAND_OVER,
             Self::Event(KeeperEvent::Stopping) => to_server::STOPPING,
             Self::Event(KeeperEvent::Finish) => to_server::FINISH,
@@ -303,6 +305,7 @@ impl ToServer {
             to_server::RELOAD_FAILED => Self::Event(KeeperEvent::ReloadFailed {
                 reason: String::from_utf8(input.bytes()?).map_err(|_| Malformed)?,
             }),
+            to_server::RELOADING => Self::Event(KeeperEvent::Reloading),
             to_server::HAND_OVER => Self::Event(KeeperEvent::HandOver),
             to_server::STOPPING => Self::Event(KeeperEvent::Stopping),
             to_server::FINISH => Self::Event(KeeperEvent::Finish),

@@ -192,6 +192,7 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             id: id(),
             status: WaitStatus::CpuTimeUp,
         }),
+        ToServer::Event(KeeperEvent::Reloading),
         ToServer::Event(KeeperEvent::ReloadFailed {
             reason: "it exited with 1".to_owned(),
         }),
