@@ -10,7 +10,7 @@ mod stdio;
 mod stream;
 
 use std::num::NonZeroU8;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use termd_proto::terminal::{
 };
 use tokio::time::sleep;
 
+use self::forward::{Destination, StdinForwarder};
 use self::stdio::{RunStdio, Surroundings};
 use super::Context;
 use super::create::{create, request};
@@ -83,7 +84,12 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     if is_bound {
         link.keep_holding(id.clone());
     }
-    spawn_forward(&link, &id, stdio, consent);
+    let refused = Arc::<OnceLock<String>>::default();
+    let (saves_refusal, json) = (Arc::clone(&refused), context.json);
+    spawn_forward(&link, &id, stdio, consent, move |error| {
+        output::report(error, json);
+        let _ = saves_refusal.set(error.to_string());
+    });
     let mut timer = Timer::new(args.timeout);
     let watched = match stdio {
         RunStdio::Interactive => {
@@ -130,7 +136,9 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     };
     let concluded = async {
         let report = if context.json {
-            Some(describe(&link, &id, status.as_ref(), timed_out, interrupt).await?)
+            let mut report = describe(&link, &id, status.as_ref(), timed_out, interrupt).await?;
+            report["input_refused"] = json!(refused.get());
+            Some(report)
         } else {
             None
         };
@@ -148,6 +156,8 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     }
     Ok(match status {
         _ if timed_out => ExitCode::TIMED_OUT,
+        // What the command was to do it has not done, whatever its own code is.
+        _ if refused.get().is_some() => ExitCode::NOT_EXECUTABLE,
         Some(status) => ExitCode::of_command(&status),
         None => ExitCode::FAILED,
     })
@@ -201,14 +211,28 @@ impl Timer {
 }
 
 /// Passes standard input on in a task of its own.
-fn spawn_forward(link: &Arc<Link>, id: &TerminalRef, stdio: RunStdio, consent: Consent) {
+fn spawn_forward(
+    link: &Arc<Link>,
+    id: &TerminalRef,
+    stdio: RunStdio,
+    consent: Consent,
+    on_refusal: impl Fn(&CliError) + Send + 'static,
+) {
+    let destination = match stdio {
+        RunStdio::Pty { has_input: true } => Destination::Tty,
+        RunStdio::Pipes { has_input: true } => Destination::Pipe,
+        RunStdio::Interactive | RunStdio::Pty { .. } | RunStdio::Pipes { .. } => return,
+    };
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
-        let forwarded = match stdio {
-            RunStdio::Pty { has_input: true } => forward::type_stdin(&link, &id, consent).await,
-            RunStdio::Pipes { has_input: true } => forward::pipe_stdin(&link, &id, consent).await,
-            RunStdio::Interactive | RunStdio::Pty { .. } | RunStdio::Pipes { .. } => Ok(()),
+        let forwarder = StdinForwarder {
+            link: &link,
+            id: &id,
+            consent,
+            destination,
+            sent: 0,
         };
+        let forwarded = forwarder.run(on_refusal).await;
         if let Err(error) = forwarded
             && !has_ended(error.refusal())
         {
