@@ -45,6 +45,9 @@ pub(crate) enum UsageError {
     /// `delete` of an open terminal.
     #[error("{0} is open: close it first")]
     StillOpen(String),
+    /// `resize` of a terminal whose command has ended.
+    #[error("{0} has exited: it keeps its size")]
+    NotRunning(String),
     /// `screen --join` with another format than text.
     #[error("--join is for text")]
     JoinWithoutText,
