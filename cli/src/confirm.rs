@@ -52,6 +52,14 @@ pub(crate) fn is_asked_for(refusal: Option<&ErrorObjectOwned>) -> bool {
     refusal.and_then(kind_of) == Some(ErrorKind::ConfirmationRequired)
 }
 
+/// Whether the gate does not let it through, whatever it would take.
+pub(crate) fn is_by_gate(refusal: Option<&ErrorObjectOwned>) -> bool {
+    matches!(
+        refusal.and_then(kind_of),
+        Some(ErrorKind::ConfirmationRequired | ErrorKind::Denied | ErrorKind::Rejected)
+    )
+}
+
 /// What the person says to a question of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Agreement {

@@ -39,6 +39,9 @@ pub(crate) enum CliError {
     /// A failure of termctl's own in a verb that passes on a command's exit code.
     #[error(transparent)]
     PassingOn(Box<Self>),
+    /// A part of what was to be typed was, and the rest was not.
+    #[error("{error}; typed before that, and still there: {typed}")]
+    TypedInPart { error: Box<Self>, typed: String },
     /// The reader of standard output has closed it.
     #[error("standard output is closed")]
     StdoutClosed,
@@ -126,8 +129,19 @@ impl CliError {
     pub(crate) fn refusal(&self) -> Option<&ErrorObjectOwned> {
         match self {
             Self::Client(error) => error.refusal(),
-            Self::PassingOn(error) => error.refusal(),
+            Self::PassingOn(error) | Self::TypedInPart { error, .. } => error.refusal(),
             _ => None,
+        }
+    }
+
+    /// The same where these parts were typed before it.
+    pub(crate) fn after_typing(self, typed: &[String]) -> Self {
+        if typed.is_empty() {
+            return self;
+        }
+        Self::TypedInPart {
+            error: Box::new(self),
+            typed: typed.join(" "),
         }
     }
 
@@ -147,6 +161,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::PassingOn(error) => error.exit_code_beside_commands(),
+            Self::TypedInPart { error, .. } => error.exit_code(),
             Self::NothingToAttach => ExitCode::NO_TERMINAL,
             Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
             Self::StdoutClosed => ExitCode::PIPE,
@@ -213,6 +228,11 @@ impl CliError {
             }
             Self::Client(_) => own("unreachable"),
             Self::PassingOn(error) => error.to_json(),
+            Self::TypedInPart { error, typed } => {
+                let mut json = error.to_json();
+                json["error"]["typed"] = typed.as_str().into();
+                json
+            }
             Self::NothingToAttach => own("nothing_to_attach"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),

@@ -54,6 +54,9 @@ pub(crate) enum UsageError {
         terminal: String,
         option: &'static str,
     },
+    /// `resize` of a terminal whose command has ended.
+    #[error("{0} has exited: it keeps its size")]
+    NotRunning(String),
     /// `screen --join` with another format than text.
     #[error("--join is for text")]
     JoinWithoutText,

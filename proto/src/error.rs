@@ -113,6 +113,9 @@ pub enum ErrorKind {
     FileFailed,
     /// A secret was to be typed, and the terminal does not wait for one.
     NoSecretAwaited,
+    /// A line was to be typed at a shell's prompt, and the shell is not there; `data.line_waits`: it is,
+    /// and has a line that was typed before.
+    NotAtPrompt,
     /// The audit record could not be written.
     AuditUnavailable,
     /// The disk has less free space than `store.free_floor`: nothing new is run. `data.limit` is

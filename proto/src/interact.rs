@@ -20,6 +20,8 @@ pub const MAX_KEYS: usize = 1_024;
 pub const DEFAULT_WAIT_FOR_MS: u64 = 30_000;
 
 /// What is typed: exactly one of `text`, `data` and `keys`, or only Enter.
+// Each is one member of the wire.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TypedInput {
@@ -40,6 +42,11 @@ pub struct TypedInput {
     /// Type it although the tty says that it will not arrive as meant: a secret where none is
     /// awaited, a line longer than a canonical tty takes (4,095 bytes).
     pub force: bool,
+    /// Type it only where the shell's marks (OSC 133) say that it is at its prompt, and no line typed
+    /// before waits there: the next command of the shell is then this line's. Refused otherwise.
+    // A daemon of 0.1.0 knows no such field.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_prompt: bool,
 }
 
 /// What is waited for: whichever comes first. The exit always ends a wait.

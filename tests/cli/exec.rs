@@ -5,9 +5,9 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use termd_test_support::{TestDaemon, assert_members};
+use termd_test_support::{TestDaemon, assert_members, is_installed};
 
-use crate::termctl::{TermctlOutput, command, ok, ready_terminal, termctl};
+use crate::termctl::{TermctlOutput, command, ok, ready_terminal, spawn, termctl};
 
 /// A daemon with a bash at its prompt, called `sh`.
 fn with_shell() -> TestDaemon {
@@ -140,6 +140,9 @@ fn what_cannot_be_done_is_said_in_a_line_and_is_125() {
         "session.wait_for",
         &json!({ "id": "secret", "since": 0, "until": { "pattern": "^PW:" } }),
     );
+    ok(&daemon, &["create", "--label", "half", "--", "bash"]);
+    ok(&daemon, &["exec", "half", "true"]);
+    ok(&daemon, &["send", "half", "echo 'abc", "-e"]);
     for (terminal, line, why) in [
         ("plain", "true", "no marks"),
         ("pipes", "true", "pipes"),
@@ -150,6 +153,9 @@ fn what_cannot_be_done_is_said_in_a_line_and_is_125() {
         ("sh", "a\nb", "one line"),
         ("sh", " ", "nothing to run"),
         ("sh", "if ;", "ran nothing"),
+        ("sh", "echo 'unclosed", "not complete"),
+        ("sh", "cat <<X", "not complete"),
+        ("half", "echo INJECTED", "rest of a line"),
     ] {
         let output = termctl(&daemon, &["exec", terminal, "--", line]);
         assert_eq!(
@@ -159,6 +165,69 @@ fn what_cannot_be_done_is_said_in_a_line_and_is_125() {
         );
         output.assert_one_line();
         assert!(output.err.contains(why), "{why}: {output:?}");
+    }
+}
+
+/// The codes of two lines that were given to one shell at the same time.
+fn at_once(daemon: &TestDaemon, lines: [&str; 2]) -> [TermctlOutput; 2] {
+    lines
+        .map(|line| spawn(daemon, &["exec", "sh", "--", line]))
+        .map(TermctlOutput::wait)
+}
+
+#[test]
+fn of_two_at_once_none_gets_the_others_output_or_code() {
+    let daemon = with_shell();
+    let mut ran = 0;
+    for _ in 0..10 {
+        let outputs = at_once(&daemon, ["echo A; (exit 3)", "echo B; (exit 4)"]);
+        for (output, own) in outputs.iter().zip([("A\n", 3), ("B\n", 4)]) {
+            let (out, code) = (output.out.as_str(), output.code);
+            assert!(
+                (out, code) == (own.0, Some(own.1)) || (out, code) == ("", Some(125)),
+                "{outputs:?}"
+            );
+            ran += u32::from(code == Some(own.1));
+        }
+        // Nothing comes of a comment, and the other line's command is not its own.
+        let [comment, output] = at_once(&daemon, ["# nothing", "echo B; (exit 4)"]);
+        assert_eq!(
+            (comment.out.as_str(), comment.code),
+            ("", Some(125)),
+            "{comment:?}"
+        );
+        assert!(matches!(output.code, Some(4 | 125)), "{output:?}");
+    }
+    assert!(ran >= 10, "one of the two runs: {ran}");
+    let outputs = at_once(&daemon, ["sleep 2; echo A", "sleep 2; echo B"]);
+    let mut codes = outputs.each_ref().map(|output| output.code);
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(125)], "{outputs:?}");
+}
+
+#[test]
+fn a_line_that_is_not_whole_is_taken_back_in_each_shell() {
+    let daemon = TestDaemon::start();
+    for shell in ["bash", "zsh", "fish"] {
+        if !is_installed(
+            shell,
+            "a_line_that_is_not_whole_is_taken_back_in_each_shell",
+        ) {
+            continue;
+        }
+        ok(&daemon, &["create", "--label", shell, "--", shell]);
+        let output = termctl(&daemon, &["exec", shell, "--", "echo 'unclosed"]);
+        assert_eq!(
+            (output.out.as_str(), output.code),
+            ("", Some(125)),
+            "{output:?}"
+        );
+        assert!(output.err.contains("not complete"), "{output:?}");
+        assert_eq!(ok(&daemon, &["exec", shell, "echo", "free"]), "free");
+        // Another program in the shell's place prints no marks.
+        let output = termctl(&daemon, &["exec", shell, "--", "exec dash"]);
+        assert_eq!(output.code, Some(125), "{output:?}");
+        assert!(output.err.contains("dash"), "{output:?}");
     }
 }
 

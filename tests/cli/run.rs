@@ -367,9 +367,26 @@ fn endless_standard_input_does_not_hold_the_end_up() {
 #[test]
 fn a_shell_in_a_pipeline_is_judged_by_lines() {
     let daemon = TestDaemon::start();
-    let output = filtered(&daemon, &["--", "sh"], b"echo one\nrm -rf /nonexistent/a\n");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("needs a confirmation"), "{said}");
+    let lines = b"echo one\nrm -rf /nonexistent/a\necho two\n";
+    for args in [&["-T"][..], &["-i", "-t"], &["--json", "-i", "-T"]] {
+        let output = filtered(&daemon, &[args, &["--", "sh"]].concat(), lines);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("needs a confirmation"), "{said}");
+        assert_eq!(output.status.code(), Some(126), "{said}");
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("one") && !shown.contains("two\n"), "{shown}");
+        if args.contains(&"--json") {
+            let report: serde_json::Value = serde_json::from_str(&shown).unwrap();
+            assert_eq!(report["stdout"], "one\n", "{report}");
+            let refused = report["input_refused"].as_str().unwrap();
+            assert!(refused.contains("needs a confirmation"), "{report}");
+        }
+    }
+    // What only the end of the input makes a line.
+    for args in [&["-T"][..], &["-i", "-t"]] {
+        let output = filtered(&daemon, &[args, &["--", "sh"]].concat(), b"rm -rf ./a");
+        assert_eq!(output.status.code(), Some(126), "{args:?} {output:?}");
+    }
     let output = filtered(&daemon, &["--confirmed", "--", "sh"], b"echo one\necho two");
     assert_eq!(output.stdout, b"one\ntwo\n");
 }

@@ -207,3 +207,20 @@ fn a_person_says_whether_a_key_or_its_letters_are_meant() {
         assert!(ok(&daemon, &["read", &id]).contains(want));
     }
 }
+
+#[test]
+fn what_was_typed_before_a_refusal_is_said() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "bash"]);
+    ok(&daemon, &["exec", &id, "true"]);
+    let args = ["send", &id, "rm -rf", "-k", "space", "x", "-e"];
+    let output = termctl(&daemon, &args);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output.assert_one_line();
+    assert!(
+        output.err.contains("still there: \"rm -rf\" space"),
+        "{output:?}"
+    );
+    let output = termctl(&daemon, &["send", &id, "-e", "--json"]);
+    assert!(!output.err.contains("typed"), "nothing was: {output:?}");
+}

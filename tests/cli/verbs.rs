@@ -469,10 +469,13 @@ fn resize_sets_the_size() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "sh", "-c", "read go; stty size"]);
     ok(&daemon, &["resize", &id, "123x45"]);
+    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(1));
     ok(&daemon, &["send", "--enter", &id]);
     termctl(&daemon, &["wait", &id]);
     assert!(ok(&daemon, &["read", &id]).ends_with("45 123"));
-    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(2));
+    let output = termctl(&daemon, &["resize", &id, "80x24"]);
+    assert_eq!(output.code, Some(2), "it has exited: {output:?}");
+    output.assert_one_line();
 }
 
 #[test]

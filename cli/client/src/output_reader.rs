@@ -59,6 +59,9 @@ impl Page {
             GapCause::TotalQuota => " (store.total_quota)",
             GapCause::FreeFloor => " (the disk was below store.free_floor)",
             GapCause::Retention => " (retention)",
+            GapCause::Deleted => {
+                return Some("the output was deleted (termctl delete)".to_owned());
+            }
             GapCause::Lost => "",
         };
         Some(format!(

@@ -21,6 +21,11 @@ pub fn needs_person(error: &ErrorObjectOwned) -> bool {
     member(error, "needs_person").unwrap_or(false)
 }
 
+/// Whether a line that was typed before waits at the shell's prompt.
+pub fn line_waits(error: &ErrorObjectOwned) -> bool {
+    member(error, "line_waits").unwrap_or(false)
+}
+
 /// The errno of a command that could not be executed: neither its directory nor its sandbox failed.
 pub fn exec_errno(error: &ErrorObjectOwned) -> Option<i32> {
     let step: String = member(error, "step")?;

@@ -25,7 +25,8 @@ pub(super) async fn run(context: Context, args: DeleteArgs) -> Result<ExitCode, 
     if !args.yes {
         let label = info.label.as_ref().map(|label| format!(" ({label})"));
         let question = format!(
-            "delete what {}{} has printed, {}, for good?",
+            "delete what {}{} has printed, {}, and its command lines for good? The audit keeps how it was \
+             started",
             info.id,
             escaped(&label.unwrap_or_default()),
             in_units(info.end.0.saturating_sub(info.start.0)),

@@ -28,11 +28,17 @@ pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, Cl
     let steps = steps(args)?;
     let link = context.open().await?;
     let mut result = None;
+    let mut typed: Vec<String> = Vec::new();
     for step in steps {
-        let more = match step {
-            Step::Type(input) => Some(type_or_ask(&link, &id, &input, consent).await?),
-            Step::Stdin => send_stdin(&link, &id, consent).await?,
+        let more = match &step {
+            Step::Type(input) => type_or_ask(&link, &id, input, consent)
+                .await
+                .map(Some)
+                .map_err(CliError::from),
+            Step::Stdin => send_stdin(&link, &id, consent).await,
         };
+        let more = more.map_err(|error| error.after_typing(&typed))?;
+        typed.push(step.describe());
         result = match (result, more) {
             (Some(before), Some(after)) => Some(sent_before(&before, &after)),
             (before, after) => after.or(before),
@@ -57,6 +63,22 @@ pub(super) async fn run(context: Context, args: SendArgs) -> Result<ExitCode, Cl
 enum Step {
     Type(TypedInput),
     Stdin,
+}
+
+impl Step {
+    /// For a message: text as a shell would take it, and the names of keys.
+    fn describe(&self) -> String {
+        let Self::Type(input) = self else {
+            return "standard input".to_owned();
+        };
+        let text = (input.text.as_ref()).map(|text| format!("{text:?}"));
+        let enter = input.enter.then(|| ENTER.to_owned());
+        let words = text
+            .into_iter()
+            .chain(input.keys.iter().cloned())
+            .chain(enter);
+        words.collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// The steps in order. Enter goes with the input before it, so that another client's input cannot come

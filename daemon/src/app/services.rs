@@ -207,14 +207,7 @@ impl Services {
         let gate = GateServices::new(&base, options.policy, options.approved, approvals);
         let ending = EndingServices::new(&base, config.kill_grace());
         let sandboxes = Sandboxes::new(&paths.state_dir, config_dir(paths));
-        let disk = Arc::new(Disk::new(
-            paths.state_dir.clone(),
-            config.store.clone(),
-            base.store.clone(),
-            Arc::clone(&base.registry),
-            base.audit.clone(),
-            base.events.clone(),
-        ));
+        let disk = Arc::new(disk(&base, config, paths));
         let idle_listed = Arc::<Notify>::default();
         let idle_timer = IdleTimer::new(
             Arc::clone(&base.registry),
@@ -309,6 +302,17 @@ impl Services {
             terminal.task_has_ended().await;
         }
     }
+}
+
+fn disk(base: &Base, config: &Config, paths: &Paths) -> Disk {
+    Disk::new(
+        paths.state_dir.clone(),
+        config.store.clone(),
+        base.store.clone(),
+        Arc::clone(&base.registry),
+        base.audit.clone(),
+        base.events.clone(),
+    )
 }
 
 fn files(

@@ -26,7 +26,9 @@ pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
-pub(crate) use self::create::{CreateRequest, Creator, Preflight, Starter, checked_size};
+pub(crate) use self::create::{
+    CreateRequest, Creator, Preflight, Starter, VacateLabel, checked_size,
+};
 pub use self::descent::{Descent, Origin, Placement, ServedAgent};
 pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{

@@ -7,6 +7,7 @@ use termd_proto::terminal::{DeletedTranscript, Owner, TerminalState};
 
 use super::audit_log::AuditLog;
 use super::registry::Registry;
+use crate::clock::now_ms;
 use crate::store::{AuditAction, AuditOutcome, Store};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -20,8 +21,8 @@ pub(crate) struct TranscriptEraser {
 }
 
 impl TranscriptEraser {
-    /// Deletes the output, the screen and the shell's command lines of a closed terminal. Its row and
-    /// its audit records stay. Must not be dropped half-way: run it in a task.
+    /// Deletes the output, the screen, the argv, the directory and the shell's command lines of a closed
+    /// terminal. Its row stays without them, and its audit records stay as they are. Must not be dropped half-way: run it in a task.
     pub(crate) async fn erase(
         &self,
         terminal: &Terminal,
@@ -43,7 +44,7 @@ impl TranscriptEraser {
         self.audit
             .record(action, outcome, actor, Some(id), detail)
             .await?;
-        self.store.erase_transcript(id).await?;
+        self.store.erase_transcript(id, now_ms()).await?;
         self.registry.discard_output(&[id.to_string()]).await;
         Ok(DeletedTranscript { bytes })
     }

@@ -439,10 +439,10 @@ impl Store {
         usage::transcript_length(&mut *self.reader().await?, id).await
     }
 
-    /// Deletes a closed terminal's output, screen and shell commands' texts, and overwrites the pages
-    /// that held them.
-    pub async fn erase_transcript(&self, id: &TerminalId) -> Result<(), StoreError> {
-        retention::erase_transcript(&self.urgent, id.to_string()).await?;
+    /// Deletes a closed terminal's output, screen, argv, directory and commands' texts, and overwrites
+    /// the pages that held them.
+    pub async fn erase_transcript(&self, id: &TerminalId, at_ms: i64) -> Result<(), StoreError> {
+        retention::erase_transcript(&self.urgent, id.to_string(), at_ms).await?;
         retention::free_pages(&self.urgent).await
     }
 

@@ -91,8 +91,9 @@ pub(super) async fn drop_transcripts(
 pub(super) async fn erase_transcript(
     writer: &mpsc::Sender<Urgent>,
     terminal: String,
+    at_ms: i64,
 ) -> Result<(), StoreError> {
-    run(writer, Step::Erase { terminal }).await?;
+    run(writer, Step::Erase { terminal, at_ms }).await?;
     let (done, emptied) = oneshot::channel();
     writer.send(Urgent::EmptyLog(done)).await?;
     emptied.await?

@@ -11,6 +11,7 @@ use termd_proto::{Label, TerminalId};
 use thiserror::Error;
 
 use super::file_error::FileError;
+use super::input::shell_prompt::PromptState;
 use super::invalid_param::InvalidParam;
 use super::lifecycle::idle_timeout::IdleTimeout;
 use crate::clock::utc;
@@ -206,6 +207,9 @@ pub enum TerminalError {
          was typed; `force` types it all the same"
     )]
     NoSecretAwaited(TerminalId),
+    /// The next command of the shell would not be this line's; nothing was typed.
+    #[error("the shell of terminal {id} is not at its prompt{}: nothing was typed", line_waits(*state))]
+    NotAtPrompt { id: TerminalId, state: PromptState },
     #[error("{} terminals of {} are running, which is the limit (limits.{})", .0.value(), .0.whose(), .0.name())]
     TooMany(RunningLimit),
     /// The client runs as many terminals as it wanted at most.
@@ -292,6 +296,13 @@ fn closed(cause: CloseCause, idle_timeout: Option<IdleTimeout>) -> String {
         (CloseCause::Disconnect, _) => {
             "closed when the connection ended that it was tied to".to_owned()
         }
+    }
+}
+
+fn line_waits(state: PromptState) -> &'static str {
+    match state {
+        PromptState::LineWaits => ", or has a line there already",
+        PromptState::Free | PromptState::Elsewhere => "",
     }
 }
 

@@ -50,6 +50,8 @@ pub enum GapCause {
     FreeFloor,
     /// It was past retention.
     Retention,
+    /// Somebody has deleted the transcript.
+    Deleted,
     /// Unknown: the database did not have it when a server began.
     Lost,
 }
@@ -62,6 +64,7 @@ impl GapCause {
             Self::TotalQuota => "total_quota",
             Self::FreeFloor => "free_floor",
             Self::Retention => "retention",
+            Self::Deleted => "deleted",
             Self::Lost => "lost",
         }
     }

@@ -40,6 +40,9 @@ fn what_was_printed_and_typed_is_overwritten_and_a_record_stays() {
     let open = client.err("session.delete", &json!({ "id": id }));
     assert_eq!(open.kind(), "terminal_open");
     client.ok("session.close", &json!({ "id": id }));
+    let query = |text: &str| json!({ "filter": { "query": text } });
+    // Answered once what is queued is in the database.
+    client.ok("command.list", &query(SECRET));
     assert!(is_stored(&database), "the test finds what is there");
 
     let deleted = client.ok("session.delete", &json!({ "id": id }));
@@ -48,7 +51,6 @@ fn what_was_printed_and_typed_is_overwritten_and_a_record_stays() {
     assert!(!is_stored(&database));
     let read = client.ok("session.read", &json!({ "id": id, "since": 0 }));
     assert_eq!((&read["text"], &read["start"]), (&json!(""), &read["end"]));
-    let query = |text: &str| json!({ "filter": { "query": text } });
     let found = client.ok("command.list", &query(SECRET));
     assert_eq!(found["commands"], json!([]));
     let found = client.ok("command.list", &query("echo stays"));
@@ -85,4 +87,35 @@ fn an_agent_deletes_its_own_transcripts_alone() {
     assert_eq!(error.kind(), "foreign_terminal");
     agent.ok("session.delete", &json!({ "id": own }));
     person.ok("session.delete", &json!({ "id": persons }));
+}
+
+#[test]
+fn the_terminals_own_command_line_goes_too_and_a_read_says_why() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let echo = json!({ "command": "echo", "args": [SECRET], "cwd": "/tmp" });
+    let id = client.create_terminal(&echo);
+    client.ok("session.close", &json!({ "id": id }));
+    let query = json!({ "filter": { "query": SECRET } });
+    let found = client.ok("command.list", &query);
+    assert_eq!(found["commands"][0]["terminal"], *id);
+    client.ok("session.delete", &json!({ "id": id }));
+    let found = client.ok("command.list", &query);
+    assert_eq!(found["commands"], json!([]));
+    let shown = client.ok("session.show", &json!({ "id": id }));
+    assert_eq!(
+        (&shown["argv"], &shown["cwd"]),
+        (&json!([]), &json!("")),
+        "{shown}"
+    );
+    let command = client.ok("command.show", &json!({ "id": id, "number": 0 }));
+    assert_eq!(
+        (&command["text"], &command["cwd"]),
+        (&json!(""), &Value::Null)
+    );
+    let read = client.ok("session.read", &json!({ "id": id, "since": 0 }));
+    assert_eq!(read["gap"]["cause"], "deleted", "{read}");
+    // The chain of the audit cannot be changed.
+    let created = client.audit_records(&json!({ "action": "terminal.create", "terminal": id }));
+    assert_eq!(created[0]["detail"]["argv"], json!(["echo", SECRET]));
 }

@@ -76,4 +76,18 @@ fn a_terminal_replaces_the_holder_of_its_label() {
         client.ok("session.show", &json!({ "id": "web" }))["id"],
         second
     );
+    // What cannot be started ends nothing.
+    for wrong in [
+        json!({ "command": "no-such-program" }),
+        json!({ "cwd": "/no/such/directory" }),
+        json!({ "args": ["-rf", "/nonexistent/a"], "command": "rm" }),
+    ] {
+        let mut wrong_create = create.clone();
+        let members = wrong.as_object().unwrap().clone();
+        wrong_create.as_object_mut().unwrap().extend(members);
+        client.err("session.create", &wrong_create);
+        assert_eq!(state(&mut client, &second), "running", "{wrong}");
+    }
+    let label = client.ok("session.show", &json!({ "id": second }))["label"].clone();
+    assert_eq!(label, "web");
 }

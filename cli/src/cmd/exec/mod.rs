@@ -5,6 +5,8 @@
 //! ended. Without marks there is only a guess, so exec refuses.
 
 mod line_output;
+mod no_end;
+mod prompt;
 mod shell_command;
 
 use std::sync::Arc;
@@ -12,21 +14,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use termd_client::Link;
-use termd_proto::interact::{
-    Activity, DoneBy, GetActivity, TypedInput, Until, WaitEnd, WaitFor, WaitForResult,
-};
-use termd_proto::screen::CommandState;
-use termd_proto::terminal::{ShowTerminal, Stdio, TerminalState};
-use termd_proto::{ErrorKind, Offset, TerminalRef};
+use termd_proto::TerminalRef;
 use thiserror::Error;
 use tokio::time::sleep;
 
 use self::line_output::{LineOutput, OutputForm};
-use self::shell_command::{LineEnd, ShellCommand};
+use self::no_end::{Unstarted, next_prompt, replaced, unstarted};
+use self::prompt::{TypedLine, type_at_prompt};
+use self::shell_command::{FirstCommand, LineEnd, ShellCommand};
 use super::Context;
-use super::send::type_or_ask;
 use crate::args::ExecArgs;
-use crate::confirm::Consent;
+use crate::confirm::{Consent, is_by_gate};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::input::send_bytes;
@@ -36,8 +34,6 @@ use crate::signals::{SIGHUP, SIGINT, SIGTERM, Signals};
 
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;
-/// How long a shell that has just been started may take to its first prompt.
-const FIRST_PROMPT: Duration = Duration::from_secs(5);
 /// How long a line that was interrupted may take to its end.
 const INTERRUPTED: Duration = Duration::from_secs(2);
 /// In place of no timeout.
@@ -63,6 +59,19 @@ pub(crate) enum ExecError {
          where the line ends; see `termctl send`"
     )]
     NoMarks(String),
+    #[error("the shell of {0} is not at its prompt")]
+    NotAtPrompt(String),
+    #[error(
+        "{0} is not at its prompt: what was typed there before has not run, or waits for the rest of a \
+         line; see `termctl screen {0}`"
+    )]
+    LineWaits(String),
+    #[error(
+        "the line is not complete: the shell waited for the rest, and was interrupted (Ctrl-C)"
+    )]
+    Incomplete,
+    #[error("{0} has taken the shell's place and goes on: exec cannot tell where the line ends")]
+    Replaced(String),
     #[error("the shell ran nothing of the line; `termctl screen {0}` shows what it said")]
     NothingRan(String),
     #[error("the shell did not tell the exit code")]
@@ -82,12 +91,10 @@ pub(super) async fn run(context: Context, args: ExecArgs) -> Result<ExitCode, Cl
 /// The exit code of a failure of exec's own: 126 for a refusal of the gate, else 125, so that it can be
 /// told from the line's.
 fn own_code(error: &CliError) -> ExitCode {
-    let kind = error.refusal().and_then(termd_client::refusal::kind_of);
-    match kind {
-        Some(ErrorKind::ConfirmationRequired | ErrorKind::Denied | ErrorKind::Rejected) => {
-            ExitCode::NOT_EXECUTABLE
-        }
-        _ => ExitCode::OWN_FAILURE,
+    if is_by_gate(error.refusal()) {
+        ExitCode::NOT_EXECUTABLE
+    } else {
+        ExitCode::OWN_FAILURE
     }
 }
 
@@ -103,18 +110,9 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
     let link = Arc::new(context.open().await?);
     let timeout = args.timeout.unwrap_or(FOREVER).min(FOREVER);
     let consent = Consent::of_flag(args.confirmed);
-    let begin = async {
-        let id = at_prompt(&link, args.terminal, timeout).await?;
-        let input = TypedInput {
-            text: Some(line),
-            enter: true,
-            ..TypedInput::default()
-        };
-        let typed = type_or_ask(&link, &id, &input, consent).await?;
-        Ok::<_, CliError>((id, typed.offset))
-    };
-    let (id, offset) = tokio::select! {
-        begun = begin => begun?,
+    let is_exec = line.split_whitespace().next() == Some("exec");
+    let typed = tokio::select! {
+        typed = type_at_prompt(&link, &args.terminal, line, consent, timeout) => typed?,
         // Nothing is typed yet that could get the signal.
         number = signals.next() => return Ok(ExitCode::of_signal(number)),
     };
@@ -124,8 +122,9 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
         OutputForm::Streamed
     };
     let mut output = LineOutput::new(form)?;
-    let followed = follow(&link, &id, offset, &mut output);
-    let watched = watch(&link, &id, &mut signals, timeout, followed).await?;
+    let id = &typed.id;
+    let followed = follow(&link, &typed, is_exec, &mut output);
+    let watched = watch(&link, &typed, &mut signals, timeout, followed).await?;
     match watched {
         Watched::Left(code) => Ok(code),
         Watched::Ended { end, timed_out } => {
@@ -153,100 +152,37 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
     }
 }
 
-/// The terminal's id, once its shell is at a prompt.
-async fn at_prompt(
-    link: &Link,
-    terminal: String,
-    timeout: Duration,
-) -> Result<TerminalRef, CliError> {
-    let request = ShowTerminal {
-        id: TerminalRef(terminal.clone()),
-    };
-    let info = link.repeat(&request).await?;
-    let id = TerminalRef::from(&info.id);
-    if info.state != TerminalState::Running {
-        return Err(ExecError::Exited(terminal).into());
-    }
-    if info.stdio == Stdio::Pipes {
-        return Err(ExecError::OnPipes(terminal).into());
-    }
-    let mut activity = link.repeat(&GetActivity { id: id.clone() }).await?;
-    if activity.command_state == CommandState::Unknown && !activity.awaiting_secret {
-        let shown = wait_until_done(link, &id, info.end, timeout.min(FIRST_PROMPT)).await?;
-        activity = shown.activity;
-    }
-    if activity.awaiting_secret {
-        return Err(ExecError::AwaitsSecret(terminal).into());
-    }
-    match activity.command_state {
-        CommandState::Prompt | CommandState::Input => Ok(id),
-        CommandState::Unknown => Err(ExecError::NoMarks(terminal).into()),
-        CommandState::Running => Err(ExecError::Busy {
-            command: name_of_running(&activity),
-            terminal,
-        }
-        .into()),
-    }
-}
-
-fn name_of_running(activity: &Activity) -> String {
-    let line = activity.last_command.as_ref().map(|last| last.text.clone());
-    let program = activity.foreground.as_ref().map(|it| it.program.clone());
-    line.filter(|text| !text.is_empty())
-        .or(program)
-        .unwrap_or_else(|| "a command".to_owned())
-}
-
-async fn wait_until_done(
-    link: &Link,
-    id: &TerminalRef,
-    since: Offset,
-    timeout: Duration,
-) -> Result<WaitForResult, CliError> {
-    let request = WaitFor {
-        id: id.clone(),
-        since: Some(since),
-        until: Until {
-            done: true,
-            ..Until::default()
-        },
-        timeout_ms: Some(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
-    };
-    Ok(link.repeat(&request).await?)
-}
-
-/// Passes on the output of the command that comes of the line at `offset`, until its end. `None`: the
-/// shell ran nothing of it.
+/// Passes on the output of the command that comes of the line, until its end. `None`: the shell ran
+/// nothing of it.
 async fn follow(
     link: &Link,
-    id: &TerminalRef,
-    offset: Offset,
+    line: &TypedLine,
+    is_exec: bool,
     output: &mut LineOutput,
 ) -> Result<Option<LineEnd>, CliError> {
+    let (id, offset) = (&line.id, line.offset);
     let command = tokio::select! {
         command = ShellCommand::begun_after(link, id, offset) => command?,
-        nothing = nothing_ran(link, id, offset) => {
-            nothing?;
+        unstarted = unstarted(link, line) => match unstarted? {
             // A server that was replaced meanwhile may not know by its marks what ran.
-            ShellCommand::known_after(link, id, offset).await?
+            Unstarted::NothingRan => match ShellCommand::known_after(link, id, offset).await? {
+                FirstCommand::OfLine(command) => Some(command),
+                FirstCommand::NotYet | FirstCommand::OfAnother => None,
+            },
+            Unstarted::Incomplete => {
+                send_bytes(link, id, &[INTR], Consent::Given).await?;
+                next_prompt(link, line, INTERRUPTED).await?;
+                return Err(ExecError::Incomplete.into());
+            }
         }
     };
-    match command {
-        Some(command) => command.copy_to(output).await.map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Returns when the shell is at its next prompt, and no command came of the line: it was a comment, or
-/// wrong, or interrupted.
-async fn nothing_ran(link: &Link, id: &TerminalRef, offset: Offset) -> Result<(), CliError> {
-    loop {
-        let waited = wait_until_done(link, id, offset, shell_command::WAIT).await?;
-        match (waited.ended_by, waited.done_by, &waited.command) {
-            (WaitEnd::Timeout, ..) => {}
-            (WaitEnd::Done, Some(DoneBy::Marks), None) => return Ok(()),
-            // A command has begun, or the terminal's end tells more.
-            _ => std::future::pending().await,
+    let Some(command) = command else {
+        return Ok(None);
+    };
+    tokio::select! {
+        end = command.copy_to(output) => end.map(Some),
+        program = replaced(link, id, line.shell.as_ref(), is_exec) => {
+            Err(ExecError::Replaced(program?).into())
         }
     }
 }
@@ -265,7 +201,7 @@ enum Watched {
 /// Polls `followed` to its end, and meanwhile acts on signals and on the timeout.
 async fn watch(
     link: &Arc<Link>,
-    id: &TerminalRef,
+    line: &TypedLine,
     signals: &mut Signals,
     timeout: Duration,
     followed: impl Future<Output = Result<Option<LineEnd>, CliError>>,
@@ -279,7 +215,7 @@ async fn watch(
             end = &mut followed => {
                 let end = end?;
                 if end.is_none() && !interrupted {
-                    return Err(ExecError::NothingRan(id.0.clone()).into());
+                    return Err(ExecError::NothingRan(line.terminal.clone()).into());
                 }
                 return Ok(Watched::Ended { end, timed_out });
             }
@@ -288,13 +224,13 @@ async fn watch(
                     return Ok(Watched::Ended { end: None, timed_out });
                 }
                 (timed_out, interrupted) = (true, true);
-                spawn_interrupt(link, id);
+                spawn_interrupt(link, &line.id);
                 timer.as_mut().reset(tokio::time::Instant::now() + INTERRUPTED);
             }
             _ = signals.interrupt.recv() => match interrupts.press(Instant::now()) {
                 Interrupt::Type => {
                     interrupted = true;
-                    spawn_interrupt(link, id);
+                    spawn_interrupt(link, &line.id);
                 }
                 _ => return Ok(Watched::Left(ExitCode::of_signal(SIGINT))),
             },

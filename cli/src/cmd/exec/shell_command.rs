@@ -5,7 +5,8 @@ use std::time::Duration;
 use termd_client::{Form, Link, OutputReader};
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, ShowCommand};
 use termd_proto::terminal::{
-    Encoding, ExitStatus, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo, TerminalState,
+    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo,
+    TerminalState,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -20,6 +21,8 @@ pub(super) const WAIT: Duration = Duration::from_secs(30);
 const WAIT_MS: u64 = 30_000;
 /// Bytes a page: few calls during a flood, and short chunks for a pipe's reader.
 const PAGE_BYTES: u64 = 256 * 1024;
+/// Where a prompt begins (OSC 133;A, 633;A).
+const PROMPT_MARKS: [&str; 2] = ["\u{1b}]133;A", "\u{1b}]633;A"];
 /// The newest commands among which the line's is.
 const NEWEST: u32 = 100;
 
@@ -42,6 +45,17 @@ impl LineEnd {
     }
 }
 
+/// The first command after a line.
+#[derive(Debug)]
+pub(super) enum FirstCommand<'a> {
+    /// None has begun yet.
+    NotYet,
+    /// It came of the line.
+    OfLine(ShellCommand<'a>),
+    /// A prompt was between: nothing of the line ran, and another one followed.
+    OfAnother,
+}
+
 /// A command of the terminal's shell.
 #[derive(Debug)]
 pub(super) struct ShellCommand<'a> {
@@ -51,8 +65,8 @@ pub(super) struct ShellCommand<'a> {
 }
 
 impl<'a> ShellCommand<'a> {
-    /// Waits for the first command that begins after `offset`. `None`: the terminal has exited
-    /// without one.
+    /// Waits for the command of the line at `offset`. `None`: another line's has begun, or the terminal
+    /// has exited.
     pub(super) async fn begun_after(
         link: &'a Link,
         id: &'a TerminalRef,
@@ -60,20 +74,24 @@ impl<'a> ShellCommand<'a> {
     ) -> Result<Option<Self>, CliError> {
         loop {
             let terminal = terminal(link, id).await?;
-            let command = Self::known_after(link, id, offset).await?;
-            if command.is_some() || terminal.state != TerminalState::Running {
-                return Ok(command);
+            match Self::known_after(link, id, offset).await? {
+                FirstCommand::OfLine(command) => return Ok(Some(command)),
+                FirstCommand::OfAnother => return Ok(None),
+                FirstCommand::NotYet if terminal.state != TerminalState::Running => {
+                    return Ok(None);
+                }
+                FirstCommand::NotYet => {}
             }
             wait_for_output(link, id, terminal.end).await?;
         }
     }
 
-    /// The first command that has begun after `offset`.
+    /// The first command that has begun after the line at `offset`.
     pub(super) async fn known_after(
         link: &'a Link,
         id: &'a TerminalRef,
         offset: Offset,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<FirstCommand<'a>, CliError> {
         let request = ListCommands {
             filter: Some(CommandFilter {
                 terminal: Some(id.clone()),
@@ -87,7 +105,13 @@ impl<'a> ShellCommand<'a> {
             .into_iter()
             .rev()
             .find(|command| command.number > 0 && command.start > offset);
-        Ok(first.map(|info| Self { link, id, info }))
+        let Some(info) = first else {
+            return Ok(FirstCommand::NotYet);
+        };
+        if has_prompt(link, id, offset, info.start).await? {
+            return Ok(FirstCommand::OfAnother);
+        }
+        Ok(FirstCommand::OfLine(Self { link, id, info }))
     }
 
     /// Passes on its output as plain text, until its end or the terminal's.
@@ -124,6 +148,23 @@ impl<'a> ShellCommand<'a> {
             }
         }
     }
+}
+
+/// Whether a prompt begins between two offsets, which are as far apart as a line and its echo.
+async fn has_prompt(
+    link: &Link,
+    id: &TerminalRef,
+    from: Offset,
+    until: Offset,
+) -> Result<bool, CliError> {
+    let request = ReadTerminal {
+        until: Some(until),
+        max_bytes: Some(MAX_READ_BYTES),
+        encoding: Some(Encoding::Raw),
+        ..ReadTerminal::new(id.clone(), ReadFrom::Offset(from))
+    };
+    let text = link.repeat(&request).await?.text.unwrap_or_default();
+    Ok(PROMPT_MARKS.iter().any(|mark| text.contains(mark)))
 }
 
 async fn terminal(link: &Link, id: &TerminalRef) -> Result<TerminalInfo, CliError> {

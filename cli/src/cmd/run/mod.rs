@@ -11,7 +11,7 @@ mod stream;
 mod way_out;
 
 use std::num::NonZeroU8;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use termd_proto::terminal::{
 };
 use tokio::time::sleep;
 
+use self::forward::{Destination, StdinForwarder};
 use self::stdio::{RunStdio, Surroundings};
 use super::Context;
 use super::attach::ending::Ending;
@@ -85,7 +86,12 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     if is_bound {
         link.keep_holding(id.clone());
     }
-    spawn_forward(&link, &id, stdio, consent);
+    let refused = Arc::<OnceLock<String>>::default();
+    let (saves_refusal, json) = (Arc::clone(&refused), context.json);
+    spawn_forward(&link, &id, stdio, consent, move |error| {
+        output::report(error, json);
+        let _ = saves_refusal.set(error.to_string());
+    });
     let mut timer = Timer::new(args.timeout);
     let watched = match stdio {
         RunStdio::Interactive => {
@@ -132,7 +138,9 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     };
     let concluded = async {
         let report = if context.json {
-            Some(describe(&link, &id, status.as_ref(), timed_out, interrupt).await?)
+            let mut report = describe(&link, &id, status.as_ref(), timed_out, interrupt).await?;
+            report["input_refused"] = json!(refused.get());
+            Some(report)
         } else {
             None
         };
@@ -151,16 +159,21 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
         concluded = concluded => concluded?,
         number = signals.next() => return Ok(ExitCode::of_signal(number)),
     }
-    Ok(match status {
-        _ if timed_out => ExitCode::TIMED_OUT,
-        Some(status) => ExitCode::of_command(&status),
-        None => {
-            let ending = Ending::of_terminal(&link, &id, None).await;
-            output::note(&format!("{}: {}", info.id, ending.line()));
-            let status = ending.status();
-            status.map_or(ExitCode::OWN_FAILURE, ExitCode::of_command)
-        }
-    })
+    // What was refused of its input the command has not done, whatever its own code is.
+    match status {
+        _ if timed_out => Ok(ExitCode::TIMED_OUT),
+        _ if refused.get().is_some() => Ok(ExitCode::NOT_EXECUTABLE),
+        Some(status) => Ok(ExitCode::of_command(&status)),
+        None => Ok(unseen_end(&link, &id).await),
+    }
+}
+
+/// Says what became of a command whose exit status did not come with its output.
+async fn unseen_end(link: &Link, id: &TerminalRef) -> ExitCode {
+    let ending = Ending::of_terminal(link, id, None).await;
+    output::note(&format!("{}: {}", id.0, ending.line()));
+    let status = ending.status();
+    status.map_or(ExitCode::OWN_FAILURE, ExitCode::of_command)
 }
 
 /// Closes the terminal, until `CLOSE_DEADLINE` or another signal.
@@ -211,14 +224,28 @@ impl Timer {
 }
 
 /// Passes standard input on in a task of its own.
-fn spawn_forward(link: &Arc<Link>, id: &TerminalRef, stdio: RunStdio, consent: Consent) {
+fn spawn_forward(
+    link: &Arc<Link>,
+    id: &TerminalRef,
+    stdio: RunStdio,
+    consent: Consent,
+    on_refusal: impl Fn(&CliError) + Send + 'static,
+) {
+    let destination = match stdio {
+        RunStdio::Pty { has_input: true } => Destination::Tty,
+        RunStdio::Pipes { has_input: true } => Destination::Pipe,
+        RunStdio::Interactive | RunStdio::Pty { .. } | RunStdio::Pipes { .. } => return,
+    };
     let (link, id) = (Arc::clone(link), id.clone());
     tokio::spawn(async move {
-        let forwarded = match stdio {
-            RunStdio::Pty { has_input: true } => forward::type_stdin(&link, &id, consent).await,
-            RunStdio::Pipes { has_input: true } => forward::pipe_stdin(&link, &id, consent).await,
-            RunStdio::Interactive | RunStdio::Pty { .. } | RunStdio::Pipes { .. } => Ok(()),
+        let forwarder = StdinForwarder {
+            link: &link,
+            id: &id,
+            consent,
+            destination,
+            sent: 0,
         };
+        let forwarded = forwarder.run(on_refusal).await;
         if let Err(error) = forwarded
             && !has_ended(error.refusal())
         {

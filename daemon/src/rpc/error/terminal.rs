@@ -12,6 +12,7 @@ use termd_proto::{ErrorKind, code};
 use super::RpcError;
 use crate::terminal::TerminalError;
 use crate::terminal::error::Refusal;
+use crate::terminal::input::shell_prompt::PromptState;
 use crate::terminal::lifecycle::launch::LaunchError;
 
 impl From<TerminalError> for RpcError {
@@ -66,6 +67,10 @@ impl From<TerminalError> for RpcError {
             TerminalError::InputEnded(_) => of(code::WRONG_STATE, ErrorKind::InputEnded),
             TerminalError::NoSecretAwaited(_) => {
                 of(code::INPUT_REFUSED, ErrorKind::NoSecretAwaited)
+            }
+            TerminalError::NotAtPrompt { state, .. } => {
+                of(code::INPUT_REFUSED, ErrorKind::NotAtPrompt)
+                    .with("line_waits", state == PromptState::LineWaits)
             }
             TerminalError::CanonicalLimit { limit, .. } => {
                 of(code::INPUT_REFUSED, ErrorKind::CanonicalLimit).with("limit", limit)

@@ -113,7 +113,7 @@ impl AcpHandler {
             ..CreateTerminal::default()
         };
         let terminal =
-            creation::create(&self.creator, &self.binding, options, owner, context).await?;
+            creation::create(&self.creator, &self.binding, options, owner, context, None).await?;
         Ok(CreateTerminalResponse {
             terminal_id: terminal.id().to_string(),
             meta,

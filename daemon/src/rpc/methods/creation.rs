@@ -5,12 +5,14 @@ use std::sync::Arc;
 use termd_proto::terminal::{CreateTerminal, Owner};
 
 use crate::rpc::context::ConnectionContext;
-use crate::service::{ConnectionBinding, CreateRequest, Creator};
+use crate::service::{ConnectionBinding, CreateRequest, Creator, VacateLabel};
 use crate::terminal::Terminal;
 use crate::terminal::TerminalError;
 
 /// Creates a terminal with the defaults and bounds that the connection has set, and binds it to the
 /// connection where it is to end with it.
+///
+/// With `vacate`, the label is freed by that, once all is found that the command needs.
 ///
 /// The work is a task of its own: a client that disconnects half-way leaves a whole terminal.
 pub(super) async fn create(
@@ -19,6 +21,7 @@ pub(super) async fn create(
     mut options: CreateTerminal,
     owner: Owner,
     context: Arc<ConnectionContext>,
+    vacate: Option<VacateLabel>,
 ) -> Result<Arc<Terminal>, TerminalError> {
     let introduction = context.introduction();
     let is_bound = options.close_on_disconnect;
@@ -32,7 +35,7 @@ pub(super) async fn create(
     };
     let (creator, binding) = (Arc::clone(creator), binding.clone());
     let created = tokio::spawn(async move {
-        let terminal = Box::pin(creator.create(request)).await?;
+        let terminal = Box::pin(creator.create(request, vacate)).await?;
         if is_bound {
             let ended = context.closed.clone().cancelled_owned();
             binding.bind_to_connection(&terminal, owner, ended);

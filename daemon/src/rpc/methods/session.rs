@@ -24,7 +24,7 @@ use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Renamer,
-    Screens, TerminalUse, TranscriptEraser, Typist, checked_size, wait_result,
+    Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel, checked_size, wait_result,
 };
 use crate::terminal::input::PipePosition;
 use crate::terminal::read::options::ReadOptions;
@@ -112,25 +112,15 @@ impl SessionHandler {
         if params.command.is_none() && !params.args.is_empty() {
             return Err(RpcError::invalid_params("args", "need a command"));
         }
-        let again = params.replace.then(|| params.clone());
-        let created = self.create_once(params, &context).await;
-        let terminal = match (created, again) {
-            (Err(TerminalError::LabelTaken(label)), Some(again)) => {
-                self.close_holder(&label, &context).await?;
-                self.create_once(again, &context).await?
-            }
-            (created, _) => created?,
-        };
-        Ok(terminal.info())
-    }
-
-    async fn create_once(
-        &self,
-        params: CreateTerminal,
-        context: &Arc<ConnectionContext>,
-    ) -> Result<Arc<Terminal>, TerminalError> {
-        let (owner, context) = (context.native_owner(), Arc::clone(context));
-        creation::create(&self.creator, &self.binding, params, owner, context).await
+        let label = params.label.clone().filter(|_| params.replace);
+        let vacate = label.map(|label| -> VacateLabel {
+            let (this, context) = (Arc::clone(&self), Arc::clone(&context));
+            Box::pin(async move { this.close_holder(&label, &context).await })
+        });
+        let (owner, creator) = (context.native_owner(), &self.creator);
+        let created =
+            creation::create(creator, &self.binding, params, owner, context, vacate).await?;
+        Ok(created.info())
     }
 
     /// Closes the terminal that has a label, for one that replaces it.

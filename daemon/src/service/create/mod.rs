@@ -8,6 +8,7 @@ mod starter;
 mod variables;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ use serde_json::{Map, Value, json};
 use termd_keeper::protocol::message::{SpawnFailure, SpawnStep};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{Owner, Stdio};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::broadcast;
 
 use self::environment::{with_policy, with_temporary};
@@ -27,7 +28,7 @@ use super::audit_log::AuditLog;
 use super::disk::Disk;
 use super::ending::monotonic_ms;
 use super::random::random_bits;
-use super::registry::Registry;
+use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
 use super::tasks::{NewTask, TerminalTasks};
 use crate::clock::now_ms;
@@ -54,6 +55,9 @@ pub(crate) use self::preflight::Preflight;
 pub(crate) use self::request::{CreateRequest, checked_size};
 pub(crate) use self::starter::Starter;
 
+/// Closes the terminal that has the label of a new one.
+pub(crate) type VacateLabel = Pin<Box<dyn Future<Output = Result<(), TerminalError>> + Send>>;
+
 /// What a creator works with.
 #[derive(Debug)]
 pub(crate) struct Creator {
@@ -71,18 +75,23 @@ pub(crate) struct Creator {
 }
 
 impl Creator {
-    /// Starts a command in a new terminal. Must not be dropped half-way: run it in a task.
+    /// Starts a command in a new terminal. With `vacate` its label may be another one's, which is closed
+    /// right before the start. Must not be dropped half-way: run it in a task.
     pub(crate) async fn create(
         &self,
         request: CreateRequest,
+        vacate: Option<VacateLabel>,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let bounds = Bounds::checked(&request)?;
         self.starter.check_stdio(&request.options)?;
         let id = TerminalId::from_random(random_bits()?);
         let (options, owner) = (&request.options, &request.owner);
-        let reservation = self
+        let mut reservation = self
             .registry
             .reserve(&id, owner, options, request.max_running)?;
+        if let (None, Some(label)) = (&vacate, &options.label) {
+            reservation.take_label(label)?;
+        }
         let mut detail = request.audit_detail();
         if let Err(error) = self.disk.check_room() {
             return Err(self.not_started(&request.owner, detail, error).await);
@@ -130,6 +139,11 @@ impl Creator {
             Ok(row) => row,
             Err(error) => return Err(self.not_started(owner, detail, error).await),
         };
+        if let (Some(vacate), Some(label)) = (vacate, &record.label)
+            && let Err(error) = take_label(&mut reservation, label, vacate).await
+        {
+            return Err(self.not_started(owner, detail, error).await);
+        }
         let program = launch.program.clone();
         let spawn = spawn_request(launch, &record, lease.confinement.clone());
         let recorded = self.record_create(AuditOutcome::Ok, owner, Some(&id), detail);
@@ -339,6 +353,19 @@ impl Creator {
             shell_nonce: None,
         }
     }
+}
+
+/// Takes a label, from its holder where there is one.
+async fn take_label(
+    reservation: &mut Reservation,
+    label: &Label,
+    vacate: VacateLabel,
+) -> Result<(), TerminalError> {
+    if reservation.take_label(label).is_err() {
+        vacate.await?;
+        reservation.take_label(label)?;
+    }
+    Ok(())
 }
 
 /// The idle timeout of the request or that of its profile, whichever is shorter.

@@ -18,7 +18,7 @@ use crate::store::{AuditAction, AuditOutcome, Store, StoreError};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
-use crate::terminal::input::{Care, LineCare, PipePosition, Secrecy};
+use crate::terminal::input::{Care, LineCare, PipePosition, Place, Secrecy};
 use crate::terminal::lifecycle::exit_status::signal_number;
 
 /// Ends terminals. What is done is recorded before, or as soon as it can be.
@@ -227,6 +227,7 @@ async fn end_input(terminal: &Terminal, max: Duration) {
             let care = Care {
                 lines: LineCare::Any,
                 secrecy: Secrecy::NotShown,
+                place: Place::Anywhere,
             };
             if let Ok(queued) = queue_input(terminal, bytes, care, position).await {
                 let _ = wait_until_taken(terminal, queued, max).await;

@@ -18,8 +18,9 @@ use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::runs_pasted_lines;
 use crate::terminal::input::input_audit::AuditedInput;
 use crate::terminal::input::send::{queue_input, wait_until_taken};
+use crate::terminal::input::shell_prompt::PromptState;
 use crate::terminal::input::typing::{Lines, Paste, Typing, TypingModes, echo_of};
-use crate::terminal::input::{Care, LineCare, PipePosition, Secrecy};
+use crate::terminal::input::{Care, LineCare, PipePosition, Place, Secrecy};
 
 use self::control_keys::ControlKeys;
 pub(crate) use self::recorder::InputRecorder;
@@ -57,6 +58,9 @@ impl InputSender {
             if input.secret {
                 return Err(TerminalError::NoSecretAwaited(terminal.id().clone()));
             }
+            if input.at_prompt {
+                return Err(not_at_prompt(terminal, PromptState::Elsewhere));
+            }
             let (bytes, position) = piped::of_typed(input)?;
             return self.send(terminal, bytes, position, typist, max).await;
         }
@@ -86,7 +90,16 @@ impl InputSender {
         } else {
             LineCare::Whole(Lines::of(&bytes))
         };
-        let care = Care { lines, secrecy };
+        let place = if input.at_prompt {
+            Place::Prompt
+        } else {
+            Place::Anywhere
+        };
+        let care = Care {
+            lines,
+            secrecy,
+            place,
+        };
         let position = PipePosition::default();
         self.type_bytes(terminal, bytes, care, position, typist, max)
             .await
@@ -116,6 +129,7 @@ impl InputSender {
         let care = Care {
             lines: LineCare::Any,
             secrecy,
+            place: Place::Anywhere,
         };
         self.type_bytes(terminal, bytes, care, position, typist, max)
             .await
@@ -140,6 +154,13 @@ impl InputSender {
             self.screens.follow(terminal, size).await;
         }
         let mut typed = terminal.typed_lines.lock().await;
+        if care.place == Place::Prompt {
+            // Nobody is asked about a line that cannot be typed now. The terminal's task looks again.
+            let state = PromptState::of(terminal, terminal.end());
+            if state != PromptState::Free {
+                return Err(not_at_prompt(terminal, state));
+            }
+        }
         let next = match terminal.record.stdin {
             Stdin::Pipe => {
                 let judged =
@@ -188,7 +209,9 @@ impl InputSender {
         let taken = wait_until_taken(terminal, queued, max).await;
         if matches!(
             taken,
-            Err(TerminalError::CanonicalLimit { .. } | TerminalError::NoSecretAwaited(_))
+            Err(TerminalError::CanonicalLimit { .. }
+                | TerminalError::NoSecretAwaited(_)
+                | TerminalError::NotAtPrompt { .. })
         ) {
             // Nothing was typed.
             let mut typed = terminal.typed_lines.lock().await;
@@ -198,4 +221,9 @@ impl InputSender {
         }
         taken
     }
+}
+
+fn not_at_prompt(terminal: &Terminal, state: PromptState) -> TerminalError {
+    let id = terminal.id().clone();
+    TerminalError::NotAtPrompt { id, state }
 }

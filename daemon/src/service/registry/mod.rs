@@ -58,8 +58,8 @@ impl Registry {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a place and the label for a terminal that is about to be created. `max_running` is
-    /// the bound that the client has set itself, which one-shots neither count for nor meet.
+    /// Reserves a place for a terminal that is about to be created. `max_running` is the bound that the
+    /// client has set itself, which one-shots neither count for nor meet.
     pub(crate) fn reserve(
         &self,
         id: &TerminalId,
@@ -67,7 +67,6 @@ impl Registry {
         options: &CreateTerminal,
         max_running: Option<u32>,
     ) -> Result<Reservation, TerminalError> {
-        let label = options.label.as_ref();
         let client = ClientKey::from(owner);
         let mut index = self.index();
         if self.stopping.is_cancelled() {
@@ -86,9 +85,6 @@ impl Registry {
         {
             return Err(TerminalError::TooManyOfClient { max_running });
         }
-        if let Some(label) = label {
-            index.take_label(label, id)?;
-        }
         index.running += 1;
         let starting = Starting {
             client,
@@ -101,7 +97,7 @@ impl Registry {
         Ok(Reservation {
             index: Arc::clone(&self.index),
             id: id.clone(),
-            label: label.cloned(),
+            label: None,
             is_kept: false,
         })
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use termd_proto::{Label, TerminalId};
 
 use super::index::Index;
+use crate::terminal::error::TerminalError;
 
 /// A reserved place and label. Both are given back on drop, unless the terminal was started.
 #[derive(Debug)]
@@ -23,6 +24,14 @@ impl Reservation {
         if let Some(starting) = index.starting.get_mut(&self.id) {
             starting.pid = Some(pid);
         }
+    }
+
+    /// Takes a label, too, unless another terminal has it.
+    pub(crate) fn take_label(&mut self, label: &Label) -> Result<(), TerminalError> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        index.take_label(label, &self.id)?;
+        self.label = Some(label.clone());
+        Ok(())
     }
 
     /// The terminal was started and has the place and the label from now on.

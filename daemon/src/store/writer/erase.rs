@@ -1,6 +1,7 @@
 //! Erasing one transcript: what it held is overwritten in the database's pages, not only given up.
 
 use sqlx::sqlite::SqliteConnection;
+use termd_proto::terminal::GapCause;
 
 use super::prune::Pruned;
 
@@ -8,10 +9,12 @@ use super::prune::Pruned;
 const BLOCKS_A_STEP: u64 = 64;
 
 /// Erases some blocks of a closed terminal's transcript, and all else that shows what was printed or
-/// typed there: its screen, and the texts of its shell's commands with their entries in the index.
+/// typed there: its screen, and the texts and directories of its commands, its own among them, with their
+/// entries in the index. A gap says that the output was deleted.
 pub(super) async fn erase(
     connection: &mut SqliteConnection,
     terminal: &str,
+    at_ms: i64,
 ) -> Result<Pruned, sqlx::Error> {
     // Both are costly for every other delete: they hold for this one alone.
     for statement in [
@@ -30,11 +33,16 @@ pub(super) async fn erase(
     .rows_affected();
     for statement in [
         "DELETE FROM screens WHERE terminal = ?1",
-        "UPDATE commands SET text = '' WHERE terminal = ?1 AND source = 'shell' AND text <> ''",
+        "UPDATE commands SET text = '', cwd = NULL WHERE terminal = ?1",
         "DELETE FROM transcript_gaps WHERE terminal = ?1",
-        "UPDATE terminals SET start_offset = end_offset WHERE id = ?1",
+        "INSERT INTO transcript_gaps (terminal, start_offset, end_offset, cause, at_ms) \
+         SELECT id, 0, end_offset, ?2, ?3 FROM terminals WHERE id = ?1 AND end_offset > 0",
+        "UPDATE terminals SET start_offset = end_offset, argv = '[]', cwd = '' WHERE id = ?1",
     ] {
-        let query = sqlx::query(statement).bind(terminal);
+        let query = sqlx::query(statement)
+            .bind(terminal)
+            .bind(GapCause::Deleted.as_str())
+            .bind(at_ms);
         query.execute(&mut *connection).await?;
     }
     for statement in [

@@ -34,7 +34,7 @@ pub(crate) enum Step {
         at_ms: i64,
     },
     /// Erases a closed terminal's transcript: the pages that held it are overwritten.
-    Erase { terminal: String },
+    Erase { terminal: String, at_ms: i64 },
     /// Moves the anchor past the audit records written before a time.
     Anchor { before_ms: i64, at_ms: i64 },
     /// Drops the oldest audit records that the anchor has passed.
@@ -85,7 +85,7 @@ pub(super) async fn run(
             reason,
             at_ms,
         } => drop_blocks(connection, &terminal, from, reason, at_ms).await?,
-        Step::Erase { terminal } => erase(connection, &terminal).await?,
+        Step::Erase { terminal, at_ms } => erase(connection, &terminal, at_ms).await?,
         Step::Anchor { before_ms, at_ms } => {
             let head = move_anchor(connection, before_ms, at_ms, head).await?;
             return Ok((Pruned::All, head));

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use termd_proto::Offset;
 
-use super::queue::{Input, InputQueue, LineCare, Outcome, Secrecy};
+use super::queue::{Input, InputQueue, LineCare, Outcome, Place, Secrecy};
+use super::shell_prompt::PromptState;
 use super::tty::{self, HiddenEcho};
 use super::typed_log::TypedText;
 use super::typing::pending_after;
@@ -83,6 +84,14 @@ impl Keyboard {
     /// Queues a piece and remembers how its echo looks, or refuses it. Returns how many of its bytes
     /// are not queued.
     pub(crate) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
+        if input.care.place == Place::Prompt {
+            let state = PromptState::of(terminal, input.offset);
+            if state != PromptState::Free {
+                let length = input.bytes.len();
+                input.refuse(Outcome::NotAtPrompt(state));
+                return length;
+            }
+        }
         let tty = match input.care.secrecy {
             Secrecy::NotShown | Secrecy::Forced => None,
             Secrecy::Shown(_) | Secrecy::Awaited => tty::line_discipline(master),

@@ -7,6 +7,7 @@ pub(crate) mod keyboard;
 pub mod keys;
 pub mod queue;
 pub(crate) mod send;
+pub mod shell_prompt;
 pub(crate) mod stdin_pipe;
 pub(crate) mod stdin_reader;
 pub(crate) mod tty;
@@ -14,5 +15,5 @@ pub mod typed_log;
 pub mod typing;
 
 pub use queue::{
-    Care, Input, InputQueue, LineCare, MAX_QUEUED_BYTES, Outcome, PipePosition, Secrecy,
+    Care, Input, InputQueue, LineCare, MAX_QUEUED_BYTES, Outcome, PipePosition, Place, Secrecy,
 };

@@ -6,9 +6,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use termd_proto::Offset;
 use tokio::sync::oneshot;
 
 use super::input_audit::WriteFacts;
+use super::shell_prompt::PromptState;
 use super::typing::Lines;
 
 /// Most bytes that wait for a program that does not read.
@@ -18,6 +20,8 @@ pub const MAX_QUEUED_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Input {
     pub bytes: Vec<u8>,
+    /// The end of the output when the input was queued.
+    pub offset: Offset,
     /// How many of the bytes the tty has taken.
     pub taken: Arc<AtomicU64>,
     pub facts: Arc<WriteFacts>,
@@ -56,6 +60,8 @@ pub enum Outcome {
     LineTooLong,
     /// No secret is awaited any more: nothing was typed.
     NoSecretAwaited,
+    /// The shell is not at its prompt: nothing was typed.
+    NotAtPrompt(PromptState),
     /// The pipe's input has ended, or nobody reads it any more.
     InputEnded,
     /// The piece begins behind the end of what was sent into the pipe.
@@ -72,6 +78,15 @@ pub enum Outcome {
 pub struct Care {
     pub lines: LineCare,
     pub secrecy: Secrecy,
+    pub place: Place,
+}
+
+/// Where a piece of input may arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Anywhere,
+    /// Only at a shell's prompt where no other line waits.
+    Prompt,
 }
 
 impl Care {
@@ -80,6 +95,7 @@ impl Care {
         Self {
             lines: LineCare::Any,
             secrecy: Secrecy::NotShown,
+            place: Place::Anywhere,
         }
     }
 }
@@ -134,6 +150,7 @@ impl InputQueue {
         let (done, _nobody) = oneshot::channel();
         self.push(Input {
             bytes,
+            offset: Offset::ZERO,
             taken: Arc::default(),
             facts: Arc::default(),
             care: Care::none(),
@@ -222,6 +239,7 @@ mod tests {
         (
             Input {
                 bytes: bytes.to_vec(),
+                offset: Offset::ZERO,
                 taken: Arc::clone(&taken),
                 facts: Arc::default(),
                 care: Care::none(),

@@ -52,6 +52,7 @@ pub(crate) async fn queue_input(
     let (done, outcome) = oneshot::channel();
     let input = Input {
         bytes,
+        offset,
         taken: Arc::clone(&taken),
         facts: Arc::clone(&facts),
         care,
@@ -90,6 +91,10 @@ pub(crate) async fn wait_until_taken(
         }),
         Ok(Ok(Outcome::NoSecretAwaited)) => {
             Err(TerminalError::NoSecretAwaited(terminal.id().clone()))
+        }
+        Ok(Ok(Outcome::NotAtPrompt(state))) => {
+            let id = terminal.id().clone();
+            Err(TerminalError::NotAtPrompt { id, state })
         }
         Ok(Ok(Outcome::InputEnded)) => Err(terminal.input_has_ended()),
         Ok(Ok(Outcome::BeyondInput { end })) => Err(TerminalError::Invalid {

@@ -5,12 +5,15 @@
 //! canonical tty had ECHO off, which has no echo.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::{Mutex, PoisonError};
 
 use termd_proto::Offset;
 
 use super::tty::LineDiscipline;
 
+/// Ctrl-C on a tty (VINTR).
+const INTR: char = '\u{3}';
 /// Inputs remembered: waits look back to their caller's last read or send.
 const MAX_REMEMBERED: usize = 64;
 /// Bytes of text remembered, over all inputs of a terminal.
@@ -40,6 +43,10 @@ pub struct TypedLog(Mutex<Inputs>);
 struct Inputs {
     /// Oldest first.
     inputs: VecDeque<TypedText>,
+    /// Where the newest line was ended.
+    newest_line: Option<Offset>,
+    /// Whether Ctrl-C was typed after it.
+    is_interrupted: bool,
     /// The length of all their text.
     bytes: usize,
 }
@@ -52,6 +59,12 @@ impl TypedLog {
         }
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.bytes += typed.text.len();
+        if let Some(at) = typed.text.rfind(['\n', INTR]) {
+            log.is_interrupted = typed.text[at..].starts_with(INTR);
+        }
+        if typed.text.contains('\n') {
+            log.newest_line = Some(typed.offset);
+        }
         log.inputs.push_back(typed);
         while log.inputs.len() > MAX_REMEMBERED || log.bytes > MAX_REMEMBERED_BYTES {
             let Some(oldest) = log.inputs.pop_front() else {
@@ -71,6 +84,24 @@ impl TypedLog {
             if !typed.before.trim().is_empty() && !lines.contains(&typed.before) {
                 lines.push(typed.before.clone());
             }
+        }
+        lines
+    }
+
+    /// Whether Ctrl-C was typed after the newest line.
+    pub fn is_interrupted(&self) -> bool {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.is_interrupted
+    }
+
+    /// Where the lines of the remembered inputs were ended, and always the newest one, oldest first.
+    pub fn lines(&self) -> Vec<Offset> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines: Vec<Offset> = (log.inputs.iter())
+            .flat_map(|typed| iter::repeat_n(typed.offset, typed.text.matches('\n').count()))
+            .collect();
+        if lines.is_empty() {
+            lines.extend(log.newest_line);
         }
         lines
     }
@@ -130,7 +161,15 @@ mod tests {
         log.push(typed(100, &"y".repeat(MAX_REMEMBERED_BYTES)));
         let left = log.since(Offset(0));
         assert_eq!(left.len(), 1);
+        assert!(log.lines().is_empty());
+        log.push(typed(100, "a\nb\n"));
+        assert_eq!(log.lines(), [Offset(100); 2]);
+        for (text, is_interrupted) in [("\u{3}", true), ("c", true), ("\u{3}d\n", false)] {
+            log.push(typed(100, text));
+            assert_eq!(log.is_interrupted(), is_interrupted, "{text:?}");
+        }
         log.push(typed(101, &"z".repeat(MAX_REMEMBERED_BYTES + 1)));
         assert!(log.since(Offset(0)).is_empty());
+        assert_eq!(log.lines(), [Offset(100)]);
     }
 }

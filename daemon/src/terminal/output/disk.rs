@@ -183,7 +183,7 @@ impl DiskShare {
                 let free = self.room.borrow().lack();
                 Some((DiskLimit::FreeFloor, free.map_or(0, |free| free.floor)))
             }
-            GapCause::Retention | GapCause::Lost => None,
+            GapCause::Retention | GapCause::Deleted | GapCause::Lost => None,
         };
         let reached = reached.map(|(limit, value)| ReachedLimit { limit, value });
         (whole, reached)

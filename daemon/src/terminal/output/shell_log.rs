@@ -154,6 +154,11 @@ impl ShellLog {
         self.read_to
     }
 
+    /// The state before the oldest mark.
+    pub fn first_state(&self) -> CommandState {
+        self.before
+    }
+
     /// The shell's state where the output ended here.
     pub fn state_at(&self, offset: Offset) -> CommandState {
         let mut earlier = self.marks.iter().rev();

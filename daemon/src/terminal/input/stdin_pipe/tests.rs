@@ -50,6 +50,7 @@ impl Keepers {
 fn input(bytes: &[u8], offset: Option<u64>, is_last: bool) -> (Input, oneshot::Receiver<Outcome>) {
     let (done, outcome) = oneshot::channel();
     let input = Input {
+        offset: termd_proto::Offset::ZERO,
         bytes: bytes.to_vec(),
         taken: Arc::default(),
         facts: Arc::default(),
