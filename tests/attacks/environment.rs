@@ -32,6 +32,7 @@ fn variables_in_a_line_are_judged() {
         "GIT_PAGER='rm -rf x' git -p --version",
         "export GIT_EXTERNAL_DIFF='rm -rf x'; git diff --no-index a b",
         "LD_PRELOAD=./x.so true",
+        "LESS='+!rm -rf x' less /etc/passwd",
         "env NODE_OPTIONS='--require /tmp/x.js' node -v",
     ]);
 }
