@@ -278,11 +278,12 @@ impl Services {
         let files = files(&base, &gate, &sandboxes, &disk, paths);
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
+        let stopping = base.stopping.clone();
         let input = Arc::clone(&gate.gate);
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
         let services = Self {
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
-            attachments: Attachments::new(base.audit.clone(), screens.clone()),
+            attachments: Attachments::new(base.audit.clone(), screens.clone(), stopping),
             base,
             gate,
             ending,

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 use termd_proto::terminal::{AttachMode, Owner};
+use tokio_util::sync::CancellationToken;
 
 use super::audit_log::AuditLog;
 use super::screens::Screens;
@@ -19,11 +20,17 @@ use crate::terminal::screen::size::Size;
 pub(crate) struct Attachments {
     audit: AuditLog,
     screens: Screens,
+    /// This server ends: its viewers come again to the next one.
+    stopping: CancellationToken,
 }
 
 impl Attachments {
-    pub(crate) fn new(audit: AuditLog, screens: Screens) -> Self {
-        Self { audit, screens }
+    pub(crate) fn new(audit: AuditLog, screens: Screens, stopping: CancellationToken) -> Self {
+        Self {
+            audit,
+            screens,
+            stopping,
+        }
     }
 
     /// Attaches a connection until it detaches or `ended` resolves. Where it is attached
@@ -56,7 +63,9 @@ impl Attachments {
         tokio::spawn(async move {
             tokio::select! {
                 () = detached.cancelled() => {}
-                () = ended => own.detach(&terminal, connection).await,
+                () = ended => if !own.stopping.is_cancelled() {
+                    own.detach(&terminal, connection).await;
+                },
             }
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let detail = Map::from_iter([("ms".to_owned(), Value::from(ms))]);
@@ -73,7 +82,10 @@ impl Attachments {
 
     /// Detaches a connection. The terminal takes the size of who is left.
     pub(crate) async fn detach(&self, terminal: &Terminal, connection: u64) {
-        if let Some(size) = terminal.connections.detach(connection) {
+        if let Some(size) = terminal
+            .connections
+            .detach(connection, terminal.progress().size)
+        {
             self.screens.follow(terminal, size).await;
         }
     }

@@ -167,6 +167,44 @@ fn who_leaves_gives_the_size_back() {
     assert_eq!(size(), (120, 40), "nobody is left");
 }
 
+/// Whatever becomes of the server, the viewer who typed last has the size, and gives it back.
+#[test]
+fn a_change_of_the_server_changes_no_size() {
+    let daemon = TestDaemon::start();
+    let id = line_repeater(&daemon);
+    let size = || {
+        let info = termctl(&daemon, &["show", "--json", &id]).json();
+        (info["cols"].clone(), info["rows"].clone())
+    };
+    let wait_for = |what: &str, cols: u16| wait_until(what, || size().0 == json!(cols));
+    let (mut one, mut other) = (Pty::open(120, 40), Pty::open(100, 30));
+    let mut of_one = one.spawn(&command(&daemon, &["attach", &id]));
+    wait_for("the first one's size", 120);
+    for (round, change) in [TestDaemon::replace_server, TestDaemon::kill_server]
+        .into_iter()
+        .cycle()
+        .take(4)
+        .enumerate()
+    {
+        let mut of_other = other.spawn(&command(&daemon, &["attach", &id]));
+        wait_for("the second one's size", 100);
+        let attached = || {
+            let filter = json!({ "filter": { "terminal": id, "action": "terminal.attach" } });
+            let records = daemon.client().audit_records(&filter["filter"]);
+            records.len()
+        };
+        let before = attached();
+        change(&daemon);
+        wait_until("both have come again", || attached() == before + 2);
+        assert_eq!(size(), (json!(100), json!(30)), "round {round}");
+        other.write(DETACH);
+        other.wait(&mut of_other);
+        wait_for("the first one has it again", 120);
+    }
+    one.write(DETACH);
+    one.wait(&mut of_one);
+}
+
 #[test]
 fn two_people_see_the_same() {
     let daemon = TestDaemon::start();

@@ -47,13 +47,12 @@ impl Viewers {
         self.uses
     }
 
-    /// The viewer whose size the terminal has: of those with a size, the last that was used.
-    fn latest(&self) -> Option<(u64, Size)> {
-        let sized = self.by_connection.iter();
-        let sized =
-            sized.filter_map(|(connection, viewer)| Some((viewer.used, *connection, viewer.size?)));
-        let latest = sized.max_by_key(|(used, ..)| *used);
-        latest.map(|(_, connection, size)| (connection, size))
+    /// The size of the viewer that was used last, of those with a size.
+    fn latest(&self) -> Option<Size> {
+        let sized = self.by_connection.values();
+        let sized = sized.filter_map(|viewer| Some((viewer.used, viewer.size?)));
+        let latest = sized.max_by_key(|(used, _)| *used);
+        latest.map(|(_, size)| size)
     }
 }
 
@@ -94,14 +93,14 @@ impl Connections {
         Some(detached)
     }
 
-    /// Detaches a connection. Returns the size that the terminal takes, where it had this one's.
-    pub(crate) fn detach(&self, connection: u64) -> Option<Size> {
+    /// Detaches a connection from a terminal of this size. Returns the size that the terminal takes,
+    /// where it had this one's. Not who was used last counts: after a change of the server the viewers
+    /// have come again in any order.
+    pub(crate) fn detach(&self, connection: u64, current: Size) -> Option<Size> {
         let mut viewers = self.attached();
-        let was_latest = (viewers.latest()).is_some_and(|(latest, _)| latest == connection);
         let left = viewers.by_connection.remove(&connection)?;
         left.detached.cancel();
-        let latest = viewers.latest().filter(|_| was_latest);
-        latest.map(|(_, size)| size)
+        viewers.latest().filter(|_| left.size == Some(current))
     }
 
     /// A connection types. Returns its size, which the terminal takes.
@@ -151,12 +150,31 @@ mod tests {
         assert_eq!(connections.typed(1), Some(LARGE));
         assert_eq!(connections.typed(3), None, "a viewer without a size");
         assert_eq!(connections.typed(4), None, "not attached");
-        assert_eq!(connections.detach(2), None, "the size was not its own");
+        assert_eq!(
+            connections.detach(2, LARGE),
+            None,
+            "the size was not its own"
+        );
         assert!(connections.attach(2, Some(SMALL)).is_some());
-        assert_eq!(connections.detach(2), Some(LARGE));
-        assert_eq!(connections.detach(2), None, "twice");
+        assert_eq!(connections.detach(2, SMALL), Some(LARGE));
+        assert_eq!(connections.detach(2, SMALL), None, "twice");
         assert!(connections.attach(1, Some(SMALL)).is_none());
         assert_eq!(connections.typed(1), Some(SMALL));
-        assert_eq!(connections.detach(1), None, "nobody with a size is left");
+        assert_eq!(
+            connections.detach(1, SMALL),
+            None,
+            "nobody with a size is left"
+        );
+    }
+
+    #[test]
+    fn who_has_the_size_gives_it_back_in_whichever_order_the_viewers_came() {
+        for order in [[(1, LARGE), (2, SMALL)], [(2, SMALL), (1, LARGE)]] {
+            let connections = Connections::default();
+            for (connection, size) in order {
+                assert!(connections.attach(connection, Some(size)).is_some());
+            }
+            assert_eq!(connections.detach(2, SMALL), Some(LARGE), "{order:?}");
+        }
     }
 }
