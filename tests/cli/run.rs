@@ -453,6 +453,26 @@ fn the_detach_key_leaves_the_command_running() {
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }
 
+/// The daemon is killed, and another client starts the next one.
+#[test]
+fn a_command_that_its_daemon_took_with_it_has_no_exit_code_of_its_own() {
+    let mut daemon = TestDaemon::start();
+    let mut pty = Pty::open(90, 20);
+    let script = "echo ready; read line; exit 5";
+    let mut child = pty.spawn(&command(&daemon, &["run", "--", "sh", "-c", script]));
+    pty.read_until("ready");
+    let server = daemon.server();
+    daemon.signal(Signal::KILL);
+    daemon.wait_exit();
+    server.wait_for_end();
+    pty.write("typed\r");
+    let _next = TestDaemon::start_in(daemon.stop());
+    let end = pty.read_until("lost: the daemon that ran it was killed");
+    let in_doubt = "some of what was typed may not have arrived";
+    assert!(end.contains(in_doubt), "{end:?}");
+    assert_eq!(pty.wait(&mut child).code(), Some(125));
+}
+
 #[test]
 fn new_creates_and_attaches() {
     let daemon = TestDaemon::start();
@@ -463,7 +483,8 @@ fn new_creates_and_attaches() {
     let mut pty = Pty::open(90, 20);
     let new = ["new", "--label", "mine", "--", "sh", "-c", "read x; exit 4"];
     let mut child = pty.spawn(&command(&daemon, &new));
-    pty.read_until("(mine): ctrl-] detaches");
+    pty.read_until("ctrl-] detaches: term_");
+    pty.read_until("(mine)");
     pty.write(b"\r");
     assert_eq!(pty.wait(&mut child).code(), Some(4));
 }

@@ -36,7 +36,8 @@ use termd_mcp::Toolset;
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 use termd_proto::duration;
 
-use crate::arg_types::{ControlKey, SignalName, Size, parse_ms};
+use crate::arg_types::{SignalName, Size, parse_ms};
+use crate::attach::detach::DetachKey;
 use crate::moment::Moment;
 use crate::template::Template;
 
@@ -293,9 +294,9 @@ pub(crate) struct AttachArgs {
     /// Leave its size as it is
     #[arg(long)]
     pub(crate) no_resize: bool,
-    /// The key that detaches
+    /// The key that detaches, or none
     #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
-    pub(crate) detach_key: ControlKey,
+    pub(crate) detach_key: DetachKey,
 }
 
 /// `termctl rename`.

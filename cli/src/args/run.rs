@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use termd_proto::duration;
 
-use crate::arg_types::{ControlKey, Variable, idle_timeout};
+use crate::arg_types::{Variable, idle_timeout};
+use crate::attach::detach::DetachKey;
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
@@ -68,7 +69,7 @@ pub(crate) struct RunArgs {
     pub(crate) stdio: StdioArgs,
     /// The key that leaves it running, where the command has this terminal
     #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
-    pub(crate) detach_key: ControlKey,
+    pub(crate) detach_key: DetachKey,
     /// The command and its arguments; one argument with shell syntax is run by your shell
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -112,7 +113,7 @@ pub(crate) struct NewArgs {
     pub(crate) terminal: StayArgs,
     /// The key that detaches
     #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
-    pub(crate) detach_key: ControlKey,
+    pub(crate) detach_key: DetachKey,
 }
 
 /// One of the two that a command on pipes writes to.

@@ -4,7 +4,12 @@
 //! keyboard protocol. Then it is `CSI code ; modifiers u` (kitty) or `CSI 27 ; modifiers ; code ~`
 //! (xterm's modifyOtherKeys).
 
-use crate::arg_types::ControlKey;
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::arg_types::{ArgError, ControlKey};
 
 /// Unfinished sequences of this length wait for their end. Shorter ones, a lone escape key or `ESC [`,
 /// pass at once.
@@ -14,6 +19,53 @@ const MAX_REPORT_BYTES: usize = 24;
 /// Bits of the modifier field minus one: shift 1, alt 2, ctrl 4, … caps lock 64, num lock 128.
 const CONTROL: u32 = 4;
 const LOCKS: u32 = 64 | 128;
+
+/// The key that detaches, if one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DetachKey(Option<ControlKey>);
+
+/// Why a word is no detach key.
+#[derive(Debug, Error)]
+pub(crate) enum DetachKeyError {
+    #[error("{0} alone would never reach the program: write ctrl-{0}")]
+    Bare(char),
+    #[error("{0}; or none")]
+    Key(#[from] ArgError),
+}
+
+impl DetachKey {
+    /// What a person is told of it.
+    pub(crate) fn hint(self) -> String {
+        match self.0 {
+            Some(key) => format!("{key} detaches"),
+            None => "no key detaches".to_owned(),
+        }
+    }
+}
+
+impl FromStr for DetachKey {
+    type Err = DetachKeyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut characters = text.chars();
+        match (characters.next(), characters.next()) {
+            _ if text == "none" => Ok(Self(None)),
+            (Some(letter), None) if letter.is_ascii_alphabetic() => {
+                Err(DetachKeyError::Bare(letter.to_ascii_lowercase()))
+            }
+            _ => Ok(Self(Some(text.parse()?))),
+        }
+    }
+}
+
+impl fmt::Display for DetachKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(key) => key.fmt(f),
+            None => f.write_str("none"),
+        }
+    }
+}
 
 /// A chunk of input.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,12 +79,12 @@ pub(crate) struct Typed {
 /// Searches for one key, chunk by chunk.
 #[derive(Debug)]
 pub(crate) struct DetachMatcher {
-    key: ControlKey,
+    key: DetachKey,
     held: Vec<u8>,
 }
 
 impl DetachMatcher {
-    pub(crate) fn new(key: ControlKey) -> Self {
+    pub(crate) fn new(key: DetachKey) -> Self {
         Self {
             key,
             held: Vec::new(),
@@ -41,12 +93,18 @@ impl DetachMatcher {
 
     /// Reads a chunk of input.
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Typed {
+        let DetachKey(Some(key)) = self.key else {
+            return Typed {
+                forward: chunk.to_vec(),
+                detach: false,
+            };
+        };
         let mut typed = std::mem::take(&mut self.held);
         typed.extend(chunk);
         let mut forward = Vec::with_capacity(typed.len());
         let mut rest = typed.as_slice();
         while let Some((&byte, after)) = rest.split_first() {
-            if byte == self.key.byte() && byte != 0x1b {
+            if byte == key.byte() && byte != 0x1b {
                 return Typed {
                     forward,
                     detach: true,
@@ -55,7 +113,7 @@ impl DetachMatcher {
             match csi_length(rest) {
                 Length::Whole(length) => {
                     let (report, others) = rest.split_at(length);
-                    if is_control_key(report, self.key.character()) {
+                    if is_control_key(report, key.character()) {
                         return Typed {
                             forward,
                             detach: true,
@@ -164,6 +222,27 @@ mod tests {
         for (chunks, forwarded) in table {
             assert_eq!(feed(chunks), (forwarded.to_owned(), true), "{chunks:?}");
         }
+    }
+
+    #[test]
+    fn a_key_or_none_and_no_bare_letter() {
+        let table = [
+            ("ctrl-]", Some("ctrl-] detaches")),
+            ("^A", Some("ctrl-a detaches")),
+            ("]", Some("ctrl-] detaches")),
+            ("none", Some("no key detaches")),
+            ("a", None),
+            ("f12", None),
+            ("", None),
+        ];
+        for (text, hint) in table {
+            let key = text.parse::<DetachKey>().ok();
+            assert_eq!(key.map(DetachKey::hint).as_deref(), hint, "{text:?}");
+        }
+        let said = "a".parse::<DetachKey>().unwrap_err().to_string();
+        assert!(said.contains("write ctrl-a"), "{said}");
+        let mut matcher = DetachMatcher::new("none".parse().unwrap());
+        assert!(!matcher.feed(b"\x1d\x1b[93;5u").detach);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! A line of termctl's own in the last row of an attached person's tty. The next picture takes it away.
 
+use std::time::Duration;
+
 use termd_client::escape::escaped;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::arg_types::Size;
@@ -32,6 +35,64 @@ impl Notice {
         let row = size.rows;
         format!("\x1b7\x1b[?6l\x1b[{row};1H\x0f\x1b(B\x1b[0;7m\x1b[2K{text}\x1b[m\x1b8")
             .into_bytes()
+    }
+}
+
+/// The notice that is to be shown. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Notices(watch::Sender<Option<Notice>>);
+
+impl Notices {
+    pub(crate) fn new() -> Self {
+        Self(watch::Sender::new(None))
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Notice>> {
+        self.0.subscribe()
+    }
+
+    /// Shows a line for a moment.
+    pub(crate) fn show(&self, text: String, time: Duration) {
+        self.set(text, time, false);
+    }
+
+    /// Shows a line for a moment, or until a key is pressed.
+    pub(crate) fn show_until_key(&self, text: String, time: Duration) {
+        self.set(text, time, true);
+    }
+
+    fn set(&self, text: String, time: Duration, ends_by_key: bool) {
+        self.0.send_replace(Some(Notice {
+            text,
+            until: Instant::now() + time,
+            ends_by_key,
+        }));
+    }
+
+    /// Takes away what a key takes away.
+    pub(crate) fn key_pressed(&self) {
+        self.take_where(|notice| notice.ends_by_key);
+    }
+
+    /// Takes this line away, unless another one has taken its place.
+    pub(crate) fn take(&self, text: &str) {
+        self.take_where(|notice| notice.text == text);
+    }
+
+    /// Whether this line is shown.
+    pub(crate) fn shows(&self, text: &str) -> bool {
+        let notice = self.0.borrow();
+        notice.as_ref().is_some_and(|notice| notice.text == text)
+    }
+
+    fn take_where(&self, is_over: impl Fn(&Notice) -> bool) {
+        self.0.send_if_modified(|notice| {
+            let ends = notice.as_ref().is_some_and(&is_over);
+            if ends {
+                *notice = None;
+            }
+            ends
+        });
     }
 }
 

@@ -175,7 +175,7 @@ fn end_cause(cause: EndCause) -> &'static str {
 }
 
 /// The reason why the daemon closed the terminal.
-fn close_cause(cause: CloseCause) -> &'static str {
+pub(super) fn close_cause(cause: CloseCause) -> &'static str {
     match cause {
         CloseCause::Idle => "its idle timeout",
         CloseCause::Disconnect => "the end of its connection",

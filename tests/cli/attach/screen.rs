@@ -313,10 +313,10 @@ fn the_way_out_is_shown_when_it_is_needed() {
     send(&daemon, &typing, "\n");
     wait_until_same(&daemon, &typing, &id, "a key");
     let watching = person(&daemon, 80, 24, &["--read-only", &id]);
-    shows(&watching, "only watching: ctrl-] detaches");
+    shows(&watching, "ctrl-] detaches, ? helps, only watching");
     wait_until_same(&daemon, &watching, &id, "two seconds");
     send(&daemon, &watching, "x");
-    shows(&watching, "only watching: ctrl-] detaches");
+    shows(&watching, "ctrl-] detaches, ? helps, only watching");
     send(&daemon, &watching, "?");
     shows(&watching, "attach without --read-only");
 }

@@ -287,4 +287,10 @@ fn without_a_tty_attach_says_so() {
     let mut pty = Pty::open(80, 24);
     let mut child = pty.spawn(&command(&daemon, &["attach", "nothing"]));
     assert_eq!(pty.wait(&mut child).code(), Some(3));
+    // What is left of a closed one is shown, and that it is closed.
+    ok(&daemon, &["create", "--label", "gone", "--", "cat"]);
+    ok(&daemon, &["close", "gone"]);
+    let mut child = pty.spawn(&command(&daemon, &["attach", "gone"]));
+    pty.read_until("[closed by termctl (pid ");
+    assert_eq!(pty.wait(&mut child).code(), Some(129));
 }

@@ -4,24 +4,27 @@
 //! terminal's screen at once, and then the output as it comes, without what does more than draw
 //! ([`viewer`]). Typed text is sent, and kept nowhere.
 
+pub(super) mod ending;
+mod heartbeat;
 pub(super) mod input_queue;
 mod viewer;
 
 use std::env;
 use std::io::{self, IsTerminal as _};
-use std::num::NonZeroU8;
 use std::time::Duration;
 
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{
-    AttachMode, AttachTerminal, ExitStatus, ListScope, Stdio, TerminalInfo, TerminalState,
+    AttachMode, AttachTerminal, ListScope, Stdio, TerminalInfo, TerminalState,
 };
 use tokio::signal::unix::{Signal, SignalKind};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use self::input_queue::{InputQueue, Sent, send_pending};
+use self::ending::{Ending, unless_lost};
+use self::heartbeat::watch_daemon;
+use self::input_queue::{IN_DOUBT, InputQueue, send_pending};
 use self::viewer::Viewer;
 use super::Context;
 use super::list::list;
@@ -29,7 +32,7 @@ use super::resize::resize;
 use super::show::show;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
-use crate::attach::notice::Notice;
+use crate::attach::notice::Notices;
 use crate::attach::tty::{self, RawTty};
 use crate::attach::tty_filter::TtyFilter;
 use crate::confirm::{Consent, is_agents};
@@ -46,23 +49,12 @@ pub(super) const LAST_WRITE: Duration = Duration::from_secs(1);
 /// How long the program may take to read the input from before the detach key.
 pub(super) const LAST_SEND: Duration = Duration::from_secs(1);
 
-/// What a person is told whose keys were under way when the daemon went away.
-pub(super) const IN_DOUBT: &str = "some of what was typed may not have arrived";
-
 /// How long a notice is shown.
 const NOTICE: Duration = Duration::from_secs(2);
-/// How long it is shown why a key was not typed.
+/// How long it is shown why a key was not typed, or may not have arrived.
 const REFUSAL: Duration = Duration::from_secs(5);
 /// How long help is shown.
 const HELP: Duration = Duration::from_secs(6);
-
-/// Why the session ended.
-enum Ending {
-    Detached,
-    Exited(Option<ExitStatus>),
-    /// A signal ended termctl.
-    Signalled(NonZeroU8),
-}
 
 pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, CliError> {
     if !tty::is_interactive() {
@@ -119,7 +111,7 @@ pub(super) async fn attach(
     let raw_tty = RawTty::enter()?;
     let mut pump = Pump::start()?;
     let mut session = Session::new(link, info, args, consent)?;
-    let ending = session.serve(&mut pump, &mut filter).await;
+    let ending = Box::pin(session.serve(&mut pump, &mut filter)).await;
     // A tty that takes no output any more only gets its modes back.
     if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
         output::print(&filter.reset())?;
@@ -133,48 +125,31 @@ pub(super) async fn attach(
         output::note(IN_DOUBT);
     }
     let ending = ending?;
-    let (line, code) = match &ending {
-        Ending::Detached => ("detached".to_owned(), ExitCode::OK),
-        Ending::Signalled(number) => ("detached".to_owned(), ExitCode::of_signal(*number)),
-        Ending::Exited(None) => ("closed".to_owned(), ExitCode::FAILED),
-        Ending::Exited(Some(status)) => (
-            match (&status.signal, status.exit_code) {
-                (Some(signal), _) => format!("ended by {signal}"),
-                (None, code) => format!("exited {}", code.unwrap_or_default()),
-            },
-            ExitCode::of_command(status),
-        ),
-    };
     if context.json {
-        let status = match &ending {
-            Ending::Exited(status) => status.as_ref(),
-            Ending::Detached | Ending::Signalled(_) => None,
-        };
         output::print_json(&serde_json::json!({
             "id": info.id,
-            "detached": !matches!(ending, Ending::Exited(_)),
-            "exit_status": status,
+            "detached": ending.is_detached(),
+            "exit_status": ending.status(),
         }))?;
     } else {
-        output::status_line(&line);
+        output::status_line(&ending.line());
     }
-    Ok(code)
+    Ok(ending.exit_code())
 }
 
-/// What a person is told at entry, and again when a key goes nowhere.
+/// What a person is told at entry, and again when a key goes nowhere. The key comes first: what does
+/// not fit is cut at the right.
 fn greeting(info: &TerminalInfo, args: &AttachArgs) -> String {
     let name = match &info.label {
         Some(label) => format!("{} ({label})", info.id),
         None => info.id.to_string(),
     };
-    let only = if args.read_only {
-        ", only watching"
+    let (help, only) = if args.read_only {
+        (", ? helps", ", only watching")
     } else {
-        ""
+        ("", "")
     };
-    let help = if args.read_only { ", ? helps" } else { "" };
-    let key = args.detach_key;
-    format!("{name}{only}: {key} detaches{help}")
+    format!("{}{help}{only}: {name}", args.detach_key.hint())
 }
 
 /// The person's side: input and signals.
@@ -186,7 +161,8 @@ struct Session<'a> {
     resizes: bool,
     greeting: String,
     help: String,
-    notices: watch::Sender<Option<Notice>>,
+    away: String,
+    notices: Notices,
     consent: Consent,
     matcher: DetachMatcher,
     queue: InputQueue,
@@ -211,10 +187,11 @@ impl<'a> Session<'a> {
             resizes: !args.read_only && !args.no_resize && is_running,
             greeting: greeting(info, args),
             help: format!(
-                "{} detaches; other keys go nowhere: to type, attach without --read-only",
-                args.detach_key
+                "{}; other keys go nowhere: to type, attach without --read-only",
+                args.detach_key.hint()
             ),
-            notices: watch::Sender::new(None),
+            away: format!("the daemon does not answer; {}", args.detach_key.hint()),
+            notices: Notices::new(),
             consent,
             matcher: DetachMatcher::new(args.detach_key),
             queue: InputQueue::default(),
@@ -228,7 +205,7 @@ impl<'a> Session<'a> {
     async fn serve(&mut self, pump: &mut Pump, filter: &mut TtyFilter) -> Result<Ending, CliError> {
         let (link, id, consent) = (self.link, self.id.clone(), self.consent);
         if self.is_running {
-            self.notify(self.greeting.clone(), NOTICE, true);
+            self.notices.show_until_key(self.greeting.clone(), NOTICE);
         }
         let resizes = self.resizes;
         let viewer = Viewer {
@@ -249,26 +226,22 @@ impl<'a> Session<'a> {
         tokio::pin!(shown);
         let sending = send_pending(link, &id, Vec::new(), consent);
         let resizing = resize_to_window(link, &id);
-        tokio::pin!(sending, resizing);
+        let silence = watch_daemon(link, &id, &self.notices, &self.away);
+        tokio::pin!(sending, resizing, silence);
         let mut is_resizing = false;
         loop {
-            if !self.queue.is_sending && !self.queue.pending.is_empty() {
-                let bytes = std::mem::take(&mut self.queue.pending);
+            if let Some(bytes) = self.queue.take() {
                 sending.set(send_pending(link, &id, bytes, consent));
-                self.queue.is_sending = true;
             }
             tokio::select! {
-                status = &mut shown => return status.map(Ending::Exited),
-                sent = &mut sending, if self.queue.is_sending => {
-                    let sent = sent?;
-                    self.queue.is_sending = false;
-                    match sent {
-                        Sent::Arrived => {}
-                        Sent::InDoubt => {
-                            self.queue.is_in_doubt = true;
-                            self.notify(IN_DOUBT.to_owned(), NOTICE, false);
-                        }
-                        Sent::Refused(why) => self.notify(why, REFUSAL, false),
+                status = &mut shown => {
+                    let status = unless_lost(link, &id, status).await?;
+                    return Ok(Ending::of_terminal(link, &id, status).await);
+                }
+                error = &mut silence => return Err(error.into()),
+                sent = &mut sending, if self.queue.is_sending() => {
+                    if let Some(line) = self.queue.settle(sent?, Instant::now()) {
+                        self.notices.show(line, REFUSAL);
                     }
                 }
                 chunk = self.typed.recv() => {
@@ -278,24 +251,28 @@ impl<'a> Session<'a> {
                     if self.read_only {
                         self.ignore(&typed.forward);
                     } else {
-                        self.end_notice();
-                        self.queue.add(typed.forward);
+                        self.notices.key_pressed();
+                        self.queue.add(&typed.forward, Instant::now());
                     }
                     if typed.detach {
                         // Input from before the key is for the program, if it reads.
+                        let queue = &mut self.queue;
                         let rest = async {
-                            if self.queue.is_sending {
-                                self.queue.is_in_doubt |= sending.as_mut().await? != Sent::Arrived;
-                                self.queue.is_sending = false;
+                            loop {
+                                if let Some(bytes) = queue.take() {
+                                    sending.set(send_pending(link, &id, bytes, consent));
+                                }
+                                if !queue.is_sending() {
+                                    return Ok::<_, CliError>(());
+                                }
+                                let sent = sending.as_mut().await?;
+                                queue.settle(sent, Instant::now());
                             }
-                            if !self.queue.pending.is_empty() {
-                                let rest = send_pending(link, &id, self.queue.pending.clone(), consent);
-                                self.queue.is_in_doubt |= rest.await? != Sent::Arrived;
-                                self.queue.pending.clear();
-                            }
-                            Ok::<_, CliError>(())
                         };
-                        if let Ok(sent) = timeout(LAST_SEND, rest).await {
+                        // A daemon that does not answer is not waited for.
+                        let is_away = self.notices.shows(&self.away);
+                        let patience = if is_away { Duration::ZERO } else { LAST_SEND };
+                        if let Ok(sent) = timeout(patience, rest).await {
                             sent?;
                         }
                         return Ok(Ending::Detached);
@@ -317,33 +294,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Shows a line for a moment.
-    fn notify(&self, text: String, time: Duration, ends_by_key: bool) {
-        self.notices.send_replace(Some(Notice {
-            text,
-            until: Instant::now() + time,
-            ends_by_key,
-        }));
-    }
-
-    /// Takes a notice away that the person has seen.
-    fn end_notice(&self) {
-        self.notices.send_if_modified(|notice| {
-            let ends = notice.as_ref().is_some_and(|notice| notice.ends_by_key);
-            if ends {
-                *notice = None;
-            }
-            ends
-        });
-    }
-
     /// Says that a key goes nowhere, and how to leave. What the tty reports of itself (the mouse, its
     /// focus) begins with ESC, and is no key to be answered.
     fn ignore(&self, typed: &[u8]) {
         match typed.first() {
             None | Some(0x1b) => {}
-            Some(b'?') => self.notify(self.help.clone(), HELP, false),
-            Some(_) => self.notify(self.greeting.clone(), NOTICE, false),
+            Some(b'?') => self.notices.show(self.help.clone(), HELP),
+            Some(_) => self.notices.show(self.greeting.clone(), NOTICE),
         }
     }
 }

@@ -52,14 +52,22 @@ impl Viewer<'_> {
             let enter = self.filter.enter_alternate_screen();
             self.pump.write(enter).await?;
         }
-        let mut seen = None;
+        let (mut seen, mut shown) = (None, None);
         loop {
             let notice = self.notices.borrow_and_update().clone();
             let notice = notice.filter(|notice| notice.until > Instant::now());
             let view = tty::stdout_size();
+            if let (Some(notice), Some(view)) = (&notice, view)
+                && shown.as_ref() != Some(notice)
+            {
+                // Over the picture before it: the daemon may not have another one now.
+                let line = self.filter.feed(&notice.bytes(view));
+                self.pump.write(line).await?;
+            }
+            shown.clone_from(&notice);
             let drawn = tokio::select! {
                 drawn = redraw(self.link, &self.id, view, seen) => drawn?,
-                () = notice_change(&mut self.notices, notice.as_ref()), if seen.is_some() => {
+                () = notice_change(&mut self.notices, notice.as_ref()) => {
                     seen = None;
                     continue;
                 }

@@ -2,21 +2,22 @@
 //!
 //! Unlike attach it takes no screen: what the command prints follows what was on the tty, and stays.
 
+use termd_client::escape::escaped;
 use termd_client::{Form, Link, OutputReader};
 use termd_proto::terminal::ReadFrom;
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::Outcome;
 use super::stream::copy;
-use crate::arg_types::ControlKey;
-use crate::attach::detach::DetachMatcher;
+use crate::attach::detach::{DetachKey, DetachMatcher};
 use crate::attach::tty::RawTty;
 use crate::attach::tty_filter::TtyFilter;
-use crate::cmd::attach::input_queue::{InputQueue, Sent, send_pending};
-use crate::cmd::attach::{IN_DOUBT, LAST_SEND, LAST_WRITE, resize_to_window};
+use crate::cmd::attach::ending::unless_lost;
+use crate::cmd::attach::input_queue::{IN_DOUBT, InputQueue, send_pending};
+use crate::cmd::attach::{LAST_SEND, LAST_WRITE, resize_to_window};
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::input::read_stdin;
@@ -28,7 +29,7 @@ pub(super) async fn serve(
     link: &Link,
     id: &TerminalRef,
     raw: bool,
-    detach_key: ControlKey,
+    detach_key: DetachKey,
     signals: &mut Signals,
 ) -> Result<Outcome, CliError> {
     // The keys of a person have agreed. Those of an agent are what an agent types.
@@ -38,6 +39,7 @@ pub(super) async fn serve(
         id,
         consent,
         matcher: DetachMatcher::new(detach_key),
+        lines: Pump::start()?,
         queue: InputQueue::default(),
         typed: read_stdin()?,
         window: signals::catch(SignalKind::window_change())?,
@@ -48,7 +50,9 @@ pub(super) async fn serve(
     let from = ReadFrom::Offset(Offset::ZERO);
     let reader = OutputReader::new(link, id.clone(), from).in_form(Form::Exact);
     let ending = tokio::select! {
-        status = copy(reader, &mut pump, &mut filter) => status.map(Outcome::Ended),
+        status = copy(reader, &mut pump, &mut filter) => {
+            unless_lost(link, id, status).await.map(Outcome::Ended)
+        }
         left = keyboard.serve() => left,
         number = signals.next() => Ok(Outcome::Signalled(number)),
     };
@@ -59,7 +63,12 @@ pub(super) async fn serve(
         output::print(&filter.reset())?;
     }
     drop(raw_tty);
-    if keyboard.queue.is_in_doubt {
+    let is_lost = match &ending {
+        // The terminal ended with its daemon.
+        Ok(Outcome::Ended(None)) => keyboard.queue.is_lost(),
+        Ok(_) | Err(_) => keyboard.queue.is_in_doubt(),
+    };
+    if is_lost {
         output::note(IN_DOUBT);
     }
     ending
@@ -71,6 +80,8 @@ struct Keyboard<'a> {
     id: &'a TerminalRef,
     consent: Consent,
     matcher: DetachMatcher,
+    /// Lines of termctl's own, between those of the command.
+    lines: Pump,
     queue: InputQueue,
     typed: mpsc::Receiver<Vec<u8>>,
     window: Signal,
@@ -86,36 +97,40 @@ impl Keyboard<'_> {
         tokio::pin!(sending, resizing);
         let mut is_resizing = true;
         loop {
-            if !self.queue.is_sending && !self.queue.pending.is_empty() {
-                let bytes = std::mem::take(&mut self.queue.pending);
+            if let Some(bytes) = self.queue.take() {
                 sending.set(send_pending(link, id, bytes, consent));
-                self.queue.is_sending = true;
             }
             tokio::select! {
-                sent = &mut sending, if self.queue.is_sending => {
-                    self.queue.is_in_doubt |= sent? == Sent::InDoubt;
-                    self.queue.is_sending = false;
+                sent = &mut sending, if self.queue.is_sending() => {
+                    if let Some(line) = self.queue.settle(sent?, Instant::now()) {
+                        self.say(&line).await?;
+                    }
                 }
                 chunk = self.typed.recv() => {
                     // The tty was hung up.
                     let Some(chunk) = chunk else { return Ok(Outcome::Signalled(SIGHUP)) };
                     let typed = self.matcher.feed(&chunk);
-                    self.queue.add(typed.forward);
+                    self.queue.add(&typed.forward, Instant::now());
                     if !typed.detach {
                         continue;
                     }
                     // Input from before the key is for the program, if it reads.
+                    let queue = &mut self.queue;
                     let rest = async {
-                        if self.queue.is_sending {
-                            sending.as_mut().await?;
+                        loop {
+                            if let Some(bytes) = queue.take() {
+                                sending.set(send_pending(link, id, bytes, consent));
+                            }
+                            if !queue.is_sending() {
+                                return Ok::<_, CliError>(());
+                            }
+                            let sent = sending.as_mut().await?;
+                            queue.settle(sent, Instant::now());
                         }
-                        let rest = std::mem::take(&mut self.queue.pending);
-                        if !rest.is_empty() {
-                            send_pending(link, id, rest, consent).await?;
-                        }
-                        Ok::<_, CliError>(())
                     };
-                    self.queue.is_in_doubt |= !matches!(timeout(LAST_SEND, rest).await, Ok(Ok(())));
+                    if !matches!(timeout(LAST_SEND, rest).await, Ok(Ok(()))) {
+                        self.queue.doubt();
+                    }
                     return Ok(Outcome::Detached);
                 }
                 resized = &mut resizing, if is_resizing => {
@@ -129,5 +144,11 @@ impl Keyboard<'_> {
                 }
             }
         }
+    }
+
+    /// Puts a line of termctl's own between those of the command.
+    async fn say(&mut self, line: &str) -> Result<(), CliError> {
+        let line = format!("\r\n[{}]\r\n", escaped(line));
+        self.lines.write(line.into_bytes()).await
     }
 }

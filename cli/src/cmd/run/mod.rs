@@ -23,6 +23,7 @@ use tokio::time::sleep;
 
 use self::stdio::{RunStdio, Surroundings};
 use super::Context;
+use super::attach::ending::Ending;
 use super::create::{create, request};
 use super::wait::wait;
 use crate::args::RunArgs;
@@ -135,7 +136,10 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
             None
         };
         if !args.keep {
-            close(&link, &id).await?;
+            match close(&link, &id).await {
+                Err(error) if has_ended(error.refusal()) => {}
+                closed => closed?,
+            }
         }
         match report {
             Some(report) => print_report(&report).await,
@@ -149,7 +153,12 @@ pub(super) async fn run(context: Context, args: RunArgs) -> Result<ExitCode, Cli
     Ok(match status {
         _ if timed_out => ExitCode::TIMED_OUT,
         Some(status) => ExitCode::of_command(&status),
-        None => ExitCode::FAILED,
+        None => {
+            let ending = Ending::of_terminal(&link, &id, None).await;
+            output::note(&format!("{}: {}", info.id, ending.line()));
+            let status = ending.status();
+            status.map_or(ExitCode::OWN_FAILURE, ExitCode::of_command)
+        }
     })
 }
 

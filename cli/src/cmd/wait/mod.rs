@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use self::output_match::OutputMatch;
 use super::Context;
+use super::attach::ending::LOST;
 use crate::args::WaitArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -49,6 +50,11 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
             }
         }
     }
+    for (id, result) in &results {
+        if result.exited && result.exit_status.is_none() {
+            output::note(&format!("{id}: its exit is not known: {LOST}"));
+        }
+    }
     let mut codes = results.iter().map(|(_, result)| exit_code(result));
     Ok(codes
         .find(|code| *code != ExitCode::OK)
@@ -58,7 +64,7 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
 fn exit_code(result: &WaitResult) -> ExitCode {
     match &result.exit_status {
         Some(status) => ExitCode::of_command(status),
-        None if result.exited => ExitCode::FAILED,
+        None if result.exited => ExitCode::OWN_FAILURE,
         None => ExitCode::TIMED_OUT,
     }
 }
