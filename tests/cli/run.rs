@@ -473,6 +473,25 @@ fn a_command_that_its_daemon_took_with_it_has_no_exit_code_of_its_own() {
     assert_eq!(pty.wait(&mut child).code(), Some(125));
 }
 
+/// Whoever interrupts a command again, or suspends it, and has it before them still.
+#[test]
+fn the_key_that_leaves_is_named_to_who_looks_for_it() {
+    let daemon = TestDaemon::start();
+    for keys in [&[3, 3][..], &[0x1a]] {
+        let mut pty = Pty::open(90, 20);
+        let script = "trap '' INT; echo ready; read line; exit 5";
+        let mut child = pty.spawn(&command(&daemon, &["run", "--", "sh", "-c", script]));
+        let before = pty.read_until("ready");
+        assert!(!before.contains("ctrl-]"), "not at entry: {before:?}");
+        for key in keys {
+            pty.write([*key]);
+        }
+        pty.read_until("[ctrl-] leaves it running]");
+        pty.write("\r");
+        assert_eq!(pty.wait(&mut child).code(), Some(5), "{keys:?}");
+    }
+}
+
 #[test]
 fn new_creates_and_attaches() {
     let daemon = TestDaemon::start();

@@ -41,6 +41,11 @@ impl DetachKey {
             None => "no key detaches".to_owned(),
         }
     }
+
+    /// The same of a command that goes on when its person leaves.
+    pub(crate) fn leaving_hint(self) -> Option<String> {
+        self.0.map(|key| format!("{key} leaves it running"))
+    }
 }
 
 impl FromStr for DetachKey {

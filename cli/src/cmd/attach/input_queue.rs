@@ -222,7 +222,7 @@ pub(in crate::cmd) async fn send_pending(
 }
 
 /// How the program reads that is in the terminal now.
-async fn reader(link: &Link, id: &TerminalRef) -> Reader {
+pub(in crate::cmd) async fn reader(link: &Link, id: &TerminalRef) -> Reader {
     let look = ReadScreen {
         format: Some(ScreenFormat::Text),
         ..ReadScreen::of(id.clone())

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use super::Outcome;
 use super::stream::copy;
+use super::way_out::{WayOut, stuck};
 use crate::attach::detach::{DetachKey, DetachMatcher};
 use crate::attach::tty::RawTty;
 use crate::attach::tty_filter::TtyFilter;
@@ -39,6 +40,7 @@ pub(super) async fn serve(
         id,
         consent,
         matcher: DetachMatcher::new(detach_key),
+        way_out: WayOut::by(detach_key),
         lines: Pump::start()?,
         queue: InputQueue::default(),
         typed: read_stdin()?,
@@ -80,6 +82,7 @@ struct Keyboard<'a> {
     id: &'a TerminalRef,
     consent: Consent,
     matcher: DetachMatcher,
+    way_out: WayOut,
     /// Lines of termctl's own, between those of the command.
     lines: Pump,
     queue: InputQueue,
@@ -94,8 +97,9 @@ impl Keyboard<'_> {
         let sending = send_pending(link, id, Vec::new(), consent);
         // At once, so that the terminal follows this tty.
         let resizing = resize_to_window(link, id);
-        tokio::pin!(sending, resizing);
-        let mut is_resizing = true;
+        let hinting = stuck(link, id);
+        tokio::pin!(sending, resizing, hinting);
+        let (mut is_resizing, mut is_hinting) = (true, false);
         loop {
             if let Some(bytes) = self.queue.take() {
                 sending.set(send_pending(link, id, bytes, consent));
@@ -106,12 +110,22 @@ impl Keyboard<'_> {
                         self.say(&line).await?;
                     }
                 }
+                is_stuck = &mut hinting, if is_hinting => {
+                    is_hinting = false;
+                    if is_stuck && let Some(line) = self.way_out.take() {
+                        self.say(&line).await?;
+                    }
+                }
                 chunk = self.typed.recv() => {
                     // The tty was hung up.
                     let Some(chunk) = chunk else { return Ok(Outcome::Signalled(SIGHUP)) };
                     let typed = self.matcher.feed(&chunk);
                     self.queue.add(&typed.forward, Instant::now());
                     if !typed.detach {
+                        if self.way_out.is_searched(&typed.forward) {
+                            hinting.set(stuck(link, id));
+                            is_hinting = true;
+                        }
                         continue;
                     }
                     // Input from before the key is for the program, if it reads.

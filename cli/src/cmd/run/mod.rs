@@ -8,6 +8,7 @@ mod forward;
 mod interactive;
 mod stdio;
 mod stream;
+mod way_out;
 
 use std::num::NonZeroU8;
 use std::sync::Arc;
