@@ -9,8 +9,9 @@ use termd_test_support::{RawClient, TestDaemon, is_installed};
 use super::pattern::{interact, line};
 use crate::shell::marked_shell::MarkedShell;
 
-/// How long an answer may take: half a second, and what a busy machine adds.
-const SOON: Duration = Duration::from_secs(3);
+/// How long an answer may take: half a second, and what a machine adds that builds beside it. A wait that
+/// sees nothing takes 15 s.
+const SOON: Duration = Duration::from_secs(10);
 
 fn done() -> Value {
     json!({ "done": true })

@@ -256,18 +256,19 @@ impl Waiter<'_> {
     }
 }
 
-/// Where the output of the first command begins: after all lines of it.
+/// Where the output of the first command begins: after all lines of it, or, while the shell reads more
+/// of them, at its further prompt.
 fn first_output_start(marks: &[Mark]) -> Option<Offset> {
-    let mut start = None;
+    let (mut start, mut further_prompt) = (None, None);
     for mark in marks {
         match mark.step {
             Step::OutputStart => start = start.or(Some(mark.offset)),
-            Step::Continued => start = None,
+            Step::Continued => (start, further_prompt) = (None, Some(mark.offset)),
             Step::PromptStart | Step::PromptEnd | Step::Finished if start.is_some() => break,
             Step::PromptStart | Step::PromptEnd | Step::Finished => {}
         }
     }
-    start
+    start.or(further_prompt)
 }
 
 /// Where the output of the last command ends, if the shell is at a prompt since.
@@ -349,7 +350,7 @@ mod tests {
             ("CDABCDAB", Some(0), Some(5)),
             ("CDABC", Some(0), None),
             ("CDABDAB", Some(0), Some(4)),
-            ("CP", None, None),
+            ("CP", Some(1), None),
             ("CPCDAB", Some(2), Some(3)),
         ];
         for (text, start, end) in table {
