@@ -469,7 +469,7 @@ fn resize_sets_the_size() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "sh", "-c", "read go; stty size"]);
     ok(&daemon, &["resize", &id, "123x45"]);
-    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(1));
+    assert_eq!(termctl(&daemon, &["resize", &id, "1x1"]).code, Some(2));
     ok(&daemon, &["send", "--enter", &id]);
     termctl(&daemon, &["wait", &id]);
     assert!(ok(&daemon, &["read", &id]).ends_with("45 123"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use termd_client::Link;
 use termd_proto::TerminalRef;
 use termd_proto::interact::{
-    Activity, DoneBy, Foreground, GetActivity, Until, WaitEnd, WaitFor, WaitForResult,
+    Activity, DoneBy, Foreground, GetActivity, InputKind, Until, WaitEnd, WaitFor, WaitForResult,
 };
 use termd_proto::screen::CommandState;
 use tokio::time::sleep;
@@ -43,6 +43,9 @@ pub(super) async fn unstarted(link: &Link, line: &TypedLine) -> Result<Unstarted
         match (waited.ended_by, waited.done_by, &waited.command) {
             (WaitEnd::Timeout, ..) => {}
             (WaitEnd::Done, Some(DoneBy::Marks), None) => return Ok(Unstarted::NothingRan),
+            (WaitEnd::Done, _, None) if awaits_rest(&waited.activity) => {
+                return Ok(Unstarted::Incomplete);
+            }
             (WaitEnd::Settled, _, None) => {
                 if reads_on(&waited.activity) && waited.end > line.offset {
                     return Ok(Unstarted::Incomplete);
@@ -54,7 +57,15 @@ pub(super) async fn unstarted(link: &Link, line: &TypedLine) -> Result<Unstarted
     }
 }
 
-/// Whether the shell's line editor reads on at the same prompt.
+/// Whether the shell waits for the rest of the line.
+fn awaits_rest(activity: &Activity) -> bool {
+    activity
+        .awaited_input
+        .is_some_and(|awaited| awaited.kind == InputKind::Continuation)
+}
+
+/// Whether the shell's line editor reads on at the same prompt, as far as a daemon tells that does not
+/// know what is awaited.
 fn reads_on(activity: &Activity) -> bool {
     let at_prompt = matches!(
         activity.command_state,

@@ -52,7 +52,7 @@ pub(super) enum FirstCommand<'a> {
     NotYet,
     /// It came of the line.
     OfLine(ShellCommand<'a>),
-    /// A prompt was between: nothing of the line ran, and another one followed.
+    /// Nothing of the line ran: the shell says so, or a prompt was between.
     OfAnother,
 }
 
@@ -108,7 +108,9 @@ impl<'a> ShellCommand<'a> {
         let Some(info) = first else {
             return Ok(FirstCommand::NotYet);
         };
-        if has_prompt(link, id, offset, info.start).await? {
+        // A line that the shell has read and not run has an exit code, and ends where it begins.
+        let ran = info.end != Some(info.start) || info.exit_code.is_none();
+        if !ran || has_prompt(link, id, offset, info.start).await? {
             return Ok(FirstCommand::OfAnother);
         }
         Ok(FirstCommand::OfLine(Self { link, id, info }))
