@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use termd_test_support::{Home, TestDaemon, sh, skip};
+use termd_test_support::{Home, TestDaemon, merged, sh, skip};
 
 use crate::shell::marked_shell::MarkedShell;
 
@@ -145,4 +145,21 @@ fn the_daemons_own_directory_is_no_workspace() {
         "{output}"
     );
     assert!(!state.join("planted").exists());
+}
+
+/// Landlock has rules for paths, and a pipe has none.
+#[test]
+fn a_sandboxed_command_may_be_on_pipes() {
+    let Some(daemon) = sandboxed("") else { return };
+    let mut client = daemon.client();
+    let pipes = json!({ "stdio": "pipes", "stdin": "pipe", "cwd": work(&daemon) });
+    let id = client.create_terminal(&merged(&sh("cat; echo made > new"), &pipes));
+    client.ok(
+        "session.send",
+        &json!({ "id": id, "text": "given", "eof": true }),
+    );
+    let result = client.ok("session.wait", &json!({ "id": id }));
+    assert_eq!(result["exit_status"]["exit_code"], 0, "{result}");
+    assert_eq!(client.transcript(&id), b"given");
+    assert!(daemon.user_home().join("work/new").exists());
 }

@@ -101,7 +101,11 @@ pub(super) fn restrict(places: &Places, network: Access, abi: u32) -> Result<(),
         };
         kernel::landlock_allow(ruleset.as_fd(), place, allowed)?;
     }
-    kernel::landlock_allow(ruleset.as_fd(), rustix::stdio::stdin(), on_file)?;
+    match kernel::landlock_allow(ruleset.as_fd(), rustix::stdio::stdin(), on_file) {
+        // A pipe lies beneath no path: the kernel takes no rule for it and needs none.
+        Ok(()) | Err(Errno::BADFD) => {}
+        Err(errno) => return Err(errno),
+    }
     allow_devices(ruleset.as_fd(), &DEVICES, on_file)?;
     if places.devices == Devices::Own {
         allow_devices(ruleset.as_fd(), &OWN_DEVICES, in_directory)?;
