@@ -162,7 +162,7 @@ fn termd_is_found_in_each_place_where_it_is_installed() {
         assert!(!said.contains(added), "{added:?} in {said}");
     }
     let status = installed.ok(&[termctl, "--no-start", "status"]);
-    assert!(status.contains("systemd, as termd.service"), "{status}");
+    assert!(status.contains("systemd (termd.service)"), "{status}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     sendmsg, socketpair,
 };
-use termd_keeper::protocol::channel::receive;
+use termd_keeper::protocol::channel::{MAX_FDS, receive};
 use termd_keeper::protocol::message::{ToKeeper, ToServer};
 
 /// Kinds that there are, and a few more.
@@ -32,7 +32,7 @@ pub fn holds(data: &[u8]) {
         assert_eq!(again, kind);
         assert_eq!(ToServer::decode(kind, &encoded), Ok(Some(message)));
     }
-    packet(usize::from(*first / 32), data);
+    packet(usize::from(*first / 16), data);
 }
 
 fn packet(descriptors: usize, bytes: &[u8]) {
@@ -42,7 +42,7 @@ fn packet(descriptors: usize, bytes: &[u8]) {
         return;
     };
     let all: Vec<BorrowedFd<'_>> = (0..descriptors).map(|_| null.as_fd()).collect();
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(15))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !all.is_empty() {
         assert!(ancillary.push(SendAncillaryMessage::ScmRights(&all)));
@@ -55,6 +55,6 @@ fn packet(descriptors: usize, bytes: &[u8]) {
         let fds: &[OwnedFd] = &received.fds;
         // One of them is the body, where it is said to be.
         assert!(fds.len() == descriptors || fds.len() + 1 == descriptors);
-        assert!(fds.len() <= 5, "{} descriptors", fds.len());
+        assert!(fds.len() <= MAX_FDS, "{} descriptors", fds.len());
     }
 }

@@ -26,7 +26,7 @@ pub const MAX_INLINE_BODY: usize = 32 * 1024;
 pub const MAX_BODY: usize = 6 * 1024 * 1024;
 
 /// Descriptors in one packet: a terminal's six, and the memfd of a long body.
-const MAX_FDS: usize = 7;
+pub const MAX_FDS: usize = 7;
 
 const HEADER_BYTES: usize = 8;
 const FORM_INLINE: u16 = 0;

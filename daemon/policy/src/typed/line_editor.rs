@@ -47,7 +47,12 @@ impl LineEditor {
 
     /// Whether the line is known to be empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.line.is_empty() && self.origin == Origin::Typed
+        self.line.is_empty() && self.origin == Origin::Typed && !self.is_too_long
+    }
+
+    /// How long the line is, in characters.
+    pub(super) fn chars(&self) -> usize {
+        self.line.len()
     }
 
     /// Takes the line, and leaves an empty one.

@@ -21,8 +21,8 @@ use crate::shell::state::ShellState;
 use keys::{Key, KeyReader};
 use line_editor::LineEditor;
 
-/// Bytes of a construct's earlier lines that the later lines of one call may have read again. Beyond
-/// that a line counts as too long.
+/// Bytes of a construct's earlier lines, and of what `^D` hands over, that one call may have read
+/// again. Beyond that a line counts as too long.
 const MAX_READ_AGAIN: usize = 2 << 20;
 
 /// A line that a program would now read.
@@ -61,7 +61,7 @@ pub struct TypedLines {
     partial: Vec<u8>,
     /// Whether the program that was typed into takes keys and not lines.
     takes_keys: bool,
-    /// Bytes of `before` that the lines of this call have read again.
+    /// Bytes that the lines of this call have read again.
     read_again: usize,
     /// What the lines so far have set in their shell.
     state: Arc<ShellState>,
@@ -176,13 +176,21 @@ impl TypedLines {
 
     /// What is there when `^D` is typed may run as it is: a tty in canonical mode hands it over, and at
     /// the end of the input a shell runs an unfinished line (termios(3), VEOF).
-    fn hand_over(&self, program: Option<&str>, lines: &mut Vec<TypedLine>) {
+    fn hand_over(&mut self, program: Option<&str>, lines: &mut Vec<TypedLine>) {
         let kind = program.map_or(ProgramKind::Shell, program_kind);
-        let (line, completeness) = self.editor.clone().take();
-        let text = format!("{}{line}", self.before);
-        if kind == ProgramKind::Text || (text.is_empty() && completeness == Completeness::Whole) {
+        if kind == ProgramKind::Text || !self.holds_text() {
             return;
         }
+        self.read_again += self.before.len() + self.editor.chars();
+        if self.read_again > MAX_READ_AGAIN {
+            // One such line says it of all that follow.
+            if lines.last().map(|line| line.completeness) != Some(Completeness::TooLong) {
+                lines.push(self.line(String::new(), Completeness::TooLong));
+            }
+            return;
+        }
+        let (line, completeness) = self.editor.clone().take();
+        let text = format!("{}{line}", self.before);
         lines.push(
             if completeness == Completeness::TooLong || text.len() > MAX_JUDGED_BYTES {
                 self.line(String::new(), Completeness::TooLong)
