@@ -180,7 +180,7 @@ async fn follow(
         return Ok(None);
     };
     tokio::select! {
-        end = command.copy_to(output) => end.map(Some),
+        end = command.copy_to(output) => end,
         program = replaced(link, id, line.shell.as_ref(), is_exec) => {
             Err(ExecError::Replaced(program?).into())
         }

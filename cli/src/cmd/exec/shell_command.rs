@@ -108,16 +108,18 @@ impl<'a> ShellCommand<'a> {
         let Some(info) = first else {
             return Ok(FirstCommand::NotYet);
         };
-        // A line that the shell has read and not run has an exit code, and ends where it begins.
-        let ran = info.end != Some(info.start) || info.exit_code.is_none();
-        if !ran || has_prompt(link, id, offset, info.start).await? {
+        if !ran(&info) || has_prompt(link, id, offset, info.start).await? {
             return Ok(FirstCommand::OfAnother);
         }
         Ok(FirstCommand::OfLine(Self { link, id, info }))
     }
 
-    /// Passes on its output as plain text, until its end or the terminal's.
-    pub(super) async fn copy_to(self, output: &mut LineOutput) -> Result<LineEnd, CliError> {
+    /// Passes on its output as plain text, until its end or the terminal's. `None`: the end shows that
+    /// the shell has run nothing.
+    pub(super) async fn copy_to(
+        self,
+        output: &mut LineOutput,
+    ) -> Result<Option<LineEnd>, CliError> {
         let Self { link, id, info } = self;
         let number = i64::try_from(info.number).unwrap_or(i64::MAX);
         let start = ReadFrom::Offset(Offset::ZERO);
@@ -140,16 +142,22 @@ impl<'a> ShellCommand<'a> {
             let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
             output.write(page.bytes).await?;
             if is_over && !has_more {
-                return Ok(LineEnd {
+                return Ok(ran(&command).then_some(LineEnd {
                     command,
                     terminal: terminal.exit_status,
-                });
+                }));
             }
             if !has_more {
                 wait_for_output(link, id, terminal.end).await?;
             }
         }
     }
+}
+
+/// Whether the shell has run a line that it has read. One that it has not run has an exit code, and
+/// ends where it begins.
+fn ran(command: &CommandInfo) -> bool {
+    command.end != Some(command.start) || command.exit_code.is_none()
 }
 
 /// Whether a prompt begins between two offsets, which are as far apart as a line and its echo.
