@@ -51,7 +51,7 @@ impl Cell {
         self.text.width()
     }
 
-    /// The text in at most so many columns. The last one shows that it was cut.
+    /// The text, cut to a number of columns. The last one shows that it was cut.
     pub(crate) fn cut(&self, most: usize) -> String {
         if self.width() <= most {
             return self.text.clone();

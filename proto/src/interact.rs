@@ -117,7 +117,7 @@ pub struct PromptHint {
     pub confidence: f32,
 }
 
-/// What a terminal awaits from whoever types, and how that is known.
+/// What a terminal awaits from the person or program that types, and how that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwaitedInput {
     /// What is awaited.

@@ -30,7 +30,7 @@ impl Turns {
     fn queue(&self, id: &TerminalId) -> Arc<Mutex<()>> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         if queues.len() >= MAX_IDLE {
-            // Whoever holds a turn or waits for one has the queue too.
+            // A call that holds a turn or waits for one has the queue too.
             queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         }
         Arc::clone(queues.entry(id.clone()).or_default())

@@ -119,7 +119,7 @@ fn pages_join_to_the_text() {
     }
 }
 
-/// Waits until so many bytes were printed.
+/// Waits until this number of bytes was printed.
 fn printed(client: &mut RawClient, id: &str, bytes: u64) {
     let mut end = 0;
     while end < bytes {

@@ -1,5 +1,5 @@
 //! This process's environment: the client's, with the variables of the client's settings. Commands
-//! start from it, and not from the daemon's, which belongs to whoever started the daemon.
+//! start from it, and not from the daemon's, which belongs to the client that started the daemon.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -9,7 +9,7 @@ use termd_client::ClientError;
 use termd_proto::Offset;
 
 use super::answer::ToolError;
-use super::excerpt::Bounds;
+use super::excerpt::{Bounds, short_line};
 use super::facts::{Facts, add};
 use super::pages::Pages;
 use super::schema::Field;
@@ -22,8 +22,6 @@ const PAGE: Bounds = Bounds {
     bytes: MAX_OUTPUT_BYTES,
     lines: MAX_OUTPUT_BYTES,
 };
-/// The most of a line that is shown, in bytes.
-const MAX_LINE_BYTES: usize = 400;
 
 /// What is searched for, and how much is shown.
 #[derive(Debug)]
@@ -176,7 +174,7 @@ impl<'a> Shown<'a> {
             self.push("  ", line);
             return;
         }
-        self.before.push_back(cut(line));
+        self.before.push_back(short_line(line));
         if self.before.len() > self.query.context {
             self.before.pop_front();
             self.skipped = true;
@@ -185,17 +183,9 @@ impl<'a> Shown<'a> {
 
     fn push(&mut self, prefix: &str, line: &str) {
         self.text.push_str(prefix);
-        self.text.push_str(&cut(line));
+        self.text.push_str(&short_line(line));
         self.text.push('\n');
     }
-}
-
-fn cut(line: &str) -> String {
-    if line.len() <= MAX_LINE_BYTES {
-        return line.to_owned();
-    }
-    let end = line.floor_char_boundary(MAX_LINE_BYTES);
-    format!("{} …", line.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]

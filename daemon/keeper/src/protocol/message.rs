@@ -156,7 +156,7 @@ pub struct StdinFds {
 }
 
 impl TerminalFds {
-    /// The inverse of [`to_send`](Self::to_send); `None` where the descriptors are not so many.
+    /// The inverse of [`to_send`](Self::to_send); `None` if the number of descriptors differs.
     pub fn from_sent(stdio: Stdio, sent: Vec<OwnedFd>) -> Option<Self> {
         let mut sent = sent.into_iter();
         let (first, spool) = (sent.next()?, sent.next()?);

@@ -2,7 +2,7 @@
 
 use crate::store::error::StoreError;
 
-/// What keeps writes from the disk. Whoever waits for a write can wait long.
+/// What keeps writes from the disk. A caller that waits for a write can wait long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stall {
     /// The database is locked, or the disk fails: output and rows wait.

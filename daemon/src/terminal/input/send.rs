@@ -99,7 +99,7 @@ pub(crate) async fn wait_until_taken(
         Ok(Ok(Outcome::InputEnded)) => Err(terminal.input_has_ended()),
         Ok(Ok(Outcome::BeyondInput { end })) => Err(TerminalError::Invalid {
             field: "input_offset",
-            problem: format!("may be {end} at the most: so many bytes were sent"),
+            problem: format!("may be {end} at the most: that is how many bytes were sent"),
         }),
         Ok(Ok(Outcome::NoMemory)) => Err(io::Error::from(io::ErrorKind::OutOfMemory).into()),
         Ok(Err(_)) => Err(terminal.takes_no_input()),

@@ -1,5 +1,5 @@
-//! What a terminal awaits from whoever types: by the shell's marks, by the kernel, and by the look of its
-//! last line. Pure.
+//! Which input a terminal awaits: by the shell's marks, by the kernel, and by the look of its last line.
+//! Pure.
 
 use std::time::Duration;
 

@@ -1,13 +1,12 @@
 //! Gathers the lines of a long text that look like errors, with their neighbours, within a budget. Pure.
 
 use super::severity::{Severity, severity};
+use super::short_line::short_line;
 
 /// Lines before an error that belong to it, such as the name of the test.
 const LINES_BEFORE: usize = 1;
 /// Lines behind an error that belong to it: rustc's excerpt of the source has some six.
 const LINES_AFTER: usize = 6;
-/// The most of one line, in bytes: no error says more in one that a person would read.
-const MAX_LINE_BYTES: usize = 400;
 
 /// Some lines that stand together.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ impl ErrorLines {
             self.extend(line);
         } else {
             self.after = 0;
-            self.before.push(cut(line));
+            self.before.push(short_line(line));
             if self.before.len() > LINES_BEFORE {
                 self.before.remove(0);
             }
@@ -89,7 +88,7 @@ impl ErrorLines {
                 let mut lines = std::mem::take(&mut self.before);
                 lines.retain(|line| !line.trim().is_empty());
                 let first = self.fed - lines.len() as u64;
-                lines.push(cut(line));
+                lines.push(short_line(line));
                 let block = Block {
                     first,
                     lines,
@@ -125,7 +124,7 @@ impl ErrorLines {
         if self.is_full(last.severity) {
             self.after = 0;
         } else {
-            let line = cut(line);
+            let line = short_line(line);
             *self.used(last.severity) += line.len() + 1;
             last.lines.push(line);
         }
@@ -176,14 +175,6 @@ fn left_out(text: &mut String, lines: u64) {
             text.push_str(" lines left out] ...\n");
         }
     }
-}
-
-fn cut(line: &str) -> String {
-    if line.len() <= MAX_LINE_BYTES {
-        return line.to_owned();
-    }
-    let end = line.floor_char_boundary(MAX_LINE_BYTES);
-    format!("{} …", line.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]

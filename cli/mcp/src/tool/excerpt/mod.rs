@@ -2,6 +2,9 @@
 
 mod error_lines;
 mod severity;
+mod short_line;
+
+pub(super) use self::short_line::short_line;
 
 use termd_client::ClientError;
 use termd_proto::Offset;

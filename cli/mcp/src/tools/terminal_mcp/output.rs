@@ -41,7 +41,7 @@ impl Manner {
         }
     }
 
-    /// In at most so many bytes, where a call says.
+    /// At most this number of bytes, if the call gives a limit.
     pub(super) fn within(self, bytes: Option<MaxOutputBytes>) -> Self {
         Self {
             limit: bytes.map_or(self.limit, |bytes| bytes.0),
@@ -49,7 +49,7 @@ impl Manner {
         }
     }
 
-    /// The end alone, in at most so many bytes.
+    /// The end alone, at most this number of bytes.
     pub(super) fn tail_of(self, bytes: u64) -> Self {
         Self {
             truncation: Truncation::TailOnly,
