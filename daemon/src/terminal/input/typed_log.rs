@@ -43,6 +43,8 @@ pub struct TypedLog(Mutex<Inputs>);
 struct Inputs {
     /// Oldest first.
     inputs: VecDeque<TypedText>,
+    /// Where anything was typed last, be it keys without an echo.
+    newest: Option<Offset>,
     /// Where the newest line was ended.
     newest_line: Option<Offset>,
     /// Whether Ctrl-C was typed after it.
@@ -72,6 +74,34 @@ impl TypedLog {
             };
             log.bytes -= oldest.text.len();
         }
+    }
+
+    /// Something was typed at this offset.
+    pub fn touch(&self, offset: Offset) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest = Some(offset);
+    }
+
+    /// Where anything was typed last.
+    pub fn newest(&self) -> Option<Offset> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest
+    }
+
+    /// Forgets the newest input with this text, which the terminal has not taken.
+    pub fn take_back(&self, text: &str) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = log.inputs.iter().rposition(|typed| typed.text == text) else {
+            return;
+        };
+        log.inputs.remove(at);
+        log.bytes -= text.len();
+        let last = log
+            .inputs
+            .iter()
+            .rev()
+            .find(|typed| typed.text.contains('\n'));
+        log.newest_line = last.map(|typed| typed.offset);
     }
 
     /// The lines before lines that were typed, newest first, each once. Where a program has read a line
@@ -117,6 +147,18 @@ impl TypedLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_taken_back_was_never_typed() {
+        let log = TypedLog::default();
+        log.push(typed(1, "first\n"));
+        log.push(typed(5, "too long\n"));
+        log.push(typed(5, "later"));
+        log.take_back("too long\n");
+        assert_eq!(log.lines(), [Offset(1)]);
+        log.take_back("never there\n");
+        assert_eq!(log.since(Offset(0)).len(), 2);
+    }
 
     fn typed(offset: u64, text: &str) -> TypedText {
         TypedText {
