@@ -52,6 +52,15 @@ fn words_are_joined_and_the_shell_stays_as_it_was_left() {
 }
 
 #[test]
+fn a_trace_shows_the_lines_own_commands() {
+    let daemon = with_shell();
+    exec(&daemon, "PS4='+ '; set -x");
+    assert_eq!(exec(&daemon, "echo hi").out, "+ echo hi\nhi\n");
+    exec(&daemon, "trap : DEBUG; set +x");
+    assert_eq!(exec(&daemon, "echo hi").out, "hi\n");
+}
+
+#[test]
 fn a_flood_is_whole() {
     let daemon = with_shell();
     let output = exec(&daemon, "seq 200000");
