@@ -16,20 +16,23 @@ pub(super) fn echoed(args: &[Word]) -> String {
     let words = args.get(options.len()..).unwrap_or_default();
     let texts: Vec<&str> = words.iter().map(Word::possible).collect();
     let text = texts.join(" ");
-    let text = match (letters.rfind('e'), letters.rfind('E')) {
-        (Some(on), off) if off.is_none_or(|off| off < on) => unescaped(&text, Octal::LeadingZero),
+    let (text, goes_on) = match (letters.rfind('e'), letters.rfind('E')) {
+        (Some(on), off) if off.is_none_or(|off| off < on) => {
+            let read = unescaped(&text, Octal::LeadingZero);
+            (read.text, read.goes_on)
+        }
         (None, None) if text.contains('\\') => {
             // sh and zsh read escapes without being told to, and bash does not.
-            let read = unescaped(&text, Octal::LeadingZero);
+            let read = unescaped(&text, Octal::LeadingZero).text;
             if read == text {
-                text
+                (text, true)
             } else {
-                UNKNOWN.to_string()
+                (UNKNOWN.to_string(), true)
             }
         }
-        _ => text,
+        _ => (text, true),
     };
-    if letters.contains('n') {
+    if letters.contains('n') || !goes_on {
         text
     } else {
         format!("{text}\n")
@@ -80,9 +83,11 @@ fn once<'a>(
             let end = escape_length(special, Octal::Any);
             let escape = special.get(..end).unwrap_or(special);
             if escape == "\\c" {
+                // Some end the output here (printf(1)), and some print it (bash).
+                printed.push(UNKNOWN);
                 return false;
             }
-            printed.push_str(&unescaped(escape, Octal::Any));
+            printed.push_str(&unescaped(escape, Octal::Any).text);
             rest = special.get(end..).unwrap_or_default();
             continue;
         }
@@ -105,7 +110,13 @@ fn once<'a>(
         let value = values.next().unwrap_or_default();
         match conversion {
             's' if is_plain => printed.push_str(value),
-            'b' if is_plain => printed.push_str(&unescaped(value, Octal::LeadingZero)),
+            'b' if is_plain => {
+                let read = unescaped(value, Octal::LeadingZero);
+                printed.push_str(&read.text);
+                if !read.goes_on {
+                    return false;
+                }
+            }
             'c' if is_plain => printed.extend(value.chars().next()),
             'd' | 'i' | 'u' if is_plain && is_number(value) => printed.push_str(value),
             _ => {
@@ -159,7 +170,14 @@ fn escape_length(text: &str, octal: Octal) -> usize {
 }
 
 /// A text with its escapes read.
-fn unescaped(text: &str, octal: Octal) -> String {
+struct Unescaped {
+    text: String,
+    /// Whether what follows is printed: `\c` ends the output.
+    goes_on: bool,
+}
+
+/// Reads the escapes of a text.
+fn unescaped(text: &str, octal: Octal) -> Unescaped {
     let mut read = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -185,7 +203,12 @@ fn unescaped(text: &str, octal: Octal) -> String {
             Some('r') => read.push('\r'),
             Some('t') => read.push('\t'),
             Some('v') => read.push('\u{b}'),
-            Some('c') => return read,
+            Some('c') => {
+                return Unescaped {
+                    text: read,
+                    goes_on: false,
+                };
+            }
             Some('x' | 'u' | 'U') if code.len() > 1 => {
                 let digits = code.get(1..).unwrap_or_default();
                 read.push(number(digits, 16).unwrap_or(UNKNOWN));
@@ -197,7 +220,10 @@ fn unescaped(text: &str, octal: Octal) -> String {
         }
     }
     read.push_str(rest);
-    read
+    Unescaped {
+        text: read,
+        goes_on: true,
+    }
 }
 
 #[cfg(test)]
@@ -206,7 +232,7 @@ mod tests {
 
     #[test]
     fn printf_prints_what_its_manual_says() {
-        let table: [(&str, &[&str], &str); 12] = [
+        let table: [(&str, &[&str], &str); 13] = [
             ("%s -rf /srv", &["rm"], "rm -rf /srv"),
             ("%s\\n", &["a", "b"], "a\nb\n"),
             ("\\x72m", &[], "rm"),
@@ -216,7 +242,8 @@ mod tests {
             ("%c%c", &["rx", "my"], "rm"),
             ("%5s", &["x"], "\u{fffc}"),
             ("%x", &["10"], "\u{fffc}"),
-            ("a\\cb", &["x"], "a"),
+            ("a\\cb", &["x"], "a\u{fffc}"),
+            ("%bx%s", &["a\\cb", "y"], "a"),
             ("%(%F)Tx", &["1"], "\u{fffc}x"),
             ("%s", &["\u{fffc}x"], "\u{fffc}x"),
         ];
