@@ -11,6 +11,7 @@ mod forbidden;
 mod layers;
 mod lines;
 mod may_fit;
+mod parameters;
 mod place;
 mod programs;
 mod properties;

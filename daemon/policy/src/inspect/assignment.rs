@@ -103,7 +103,7 @@ fn content_of(
             continue;
         }
         for word in source.expand(element, scope, choices) {
-            if word.splits || word.matched.is_some() || raw.starts_with('[') {
+            if !word.is_one_text() || raw.starts_with('[') {
                 return Content::Unknown;
             }
             elements.push(word.text);
@@ -320,9 +320,7 @@ fn set(args: &[Word], state: &mut ShellState) {
     });
     let operands = first.and_then(|at| args.get(at..)).unwrap_or_default();
     if dashes.is_some() || !operands.is_empty() {
-        let is_known = operands
-            .iter()
-            .all(|word| !word.splits && word.matched.is_none());
+        let is_known = operands.iter().all(Word::is_one_text);
         let texts = operands.iter().map(|word| word.text.clone());
         state.assign(
             PARAMETERS,

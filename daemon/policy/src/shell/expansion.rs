@@ -98,6 +98,18 @@ fn is_missing(content: &Content, reference: &Reference<'_>) -> Option<bool> {
     }
 }
 
+/// A part of a list. `None`: the shell takes it for a fault, or counts its end from behind.
+fn part<T>(all: &[T], offset: i64, length: Option<i64>) -> Option<&[T]> {
+    let count = i64::try_from(all.len()).ok()?;
+    let from = if offset < 0 { count + offset } else { offset };
+    let from = usize::try_from(from).ok()?.min(all.len());
+    let length = match length {
+        Some(length) => usize::try_from(length).ok()?,
+        None => all.len(),
+    };
+    all.get(from..from.saturating_add(length).min(all.len()))
+}
+
 /// Reads one word after its braces are expanded.
 struct Expander<'a, 'c> {
     rest: CharReader<'a>,
@@ -314,10 +326,55 @@ impl<'a, 'c> Expander<'a, 'c> {
                 Some(_) => self.is_empty_list = reference.is_list(),
                 None => self.words.push_unknown(quoting),
             },
+            (ParameterOperator::Slice(offset, length), _) => {
+                match self.sliced(&content, &reference, offset, length) {
+                    Some(part) => self.contents_of(&part, &reference, false, quoting),
+                    None => self.unknown_form(&reference, quoting),
+                }
+            }
             (ParameterOperator::Required | ParameterOperator::Other, _) => {
-                self.words.push_unknown(quoting);
+                self.unknown_form(&reference, quoting);
             }
             (ParameterOperator::Number, _) => self.words.push_unknown(Quoting::Double),
+        }
+    }
+
+    /// A form of a value that is not known. `"${@#x}"` may be several words in quotes.
+    fn unknown_form(&mut self, reference: &Reference<'_>, quoting: Quoting) {
+        let is_joined = reference.subscript == Some("*") || reference.name == "*";
+        let quoting = if reference.may_be_list() && !is_joined {
+            Quoting::Bare
+        } else {
+            quoting
+        };
+        self.words.push_unknown(quoting);
+    }
+
+    /// A part of a value or of a list (bash(1), Substring Expansion). `None`: it is not known.
+    fn sliced(
+        &self,
+        content: &Content,
+        reference: &Reference<'_>,
+        offset: i64,
+        length: Option<i64>,
+    ) -> Option<Content> {
+        match content {
+            Content::Text(text) if !text.contains(UNKNOWN) && reference.subscript.is_none() => {
+                let chars: Vec<char> = text.chars().collect();
+                let part = part(&chars, offset, length)?;
+                Some(Content::Text(part.iter().collect()))
+            }
+            Content::List(elements) if reference.is_positional() && reference.is_list() => {
+                // The one with the number 0 is the shell's name.
+                let zero = self.scope.state.zero.as_deref();
+                let zero = zero.map_or_else(|| UNKNOWN.to_string(), str::to_owned);
+                let all: Vec<String> = std::iter::once(zero).chain(elements.clone()).collect();
+                Some(Content::List(part(&all, offset, length)?.to_vec()))
+            }
+            Content::List(elements) if reference.is_list() => {
+                Some(Content::List(part(elements, offset, length)?.to_vec()))
+            }
+            _ => None,
         }
     }
 

@@ -43,11 +43,18 @@ pub(super) enum ParameterOperator<'a> {
     Required,
     /// `${#x}`.
     Number,
+    /// `${x:offset}`, `${x:offset:length}`, by numbers.
+    Slice(i64, Option<i64>),
     /// Anything else: a part of the value, or another form of it.
     Other,
 }
 
 impl Reference<'_> {
+    /// Whether it may stand for several words in quotes: it names all elements, or is a name in a name.
+    pub(super) fn may_be_list(&self) -> bool {
+        self.is_list() || self.name.is_empty()
+    }
+
     /// Whether it names all elements of an array, or all positional parameters.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.subscript, Some("@" | "*")) || matches!(self.name, "@" | "*")
@@ -104,6 +111,27 @@ fn operator(rest: &str) -> ParameterOperator<'_> {
         Some('-' | '=') => ParameterOperator::Default(word),
         Some('+') => ParameterOperator::Alternative(word),
         Some('?') => ParameterOperator::Required,
+        _ if rest.starts_with(':') => slice(behind_colon).unwrap_or(ParameterOperator::Other),
         _ => ParameterOperator::Other,
     }
+}
+
+/// `offset` and `offset:length`. `None`: they are no plain numbers.
+fn slice(text: &str) -> Option<ParameterOperator<'_>> {
+    let (offset, length) = match text.split_once(':') {
+        Some((offset, length)) => (offset, Some(length)),
+        None => (text, None),
+    };
+    let length = match length {
+        Some(length) => Some(number(length)?),
+        None => None,
+    };
+    Some(ParameterOperator::Slice(number(offset)?, length))
+}
+
+fn number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    // To the shell `010` is eight.
+    let is_octal = text.len() > 1 && text.starts_with('0');
+    text.parse().ok().filter(|_| !is_octal)
 }
