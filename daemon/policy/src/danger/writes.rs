@@ -68,6 +68,11 @@ fn write_to(files: &FilePatterns, path: &str, appends: bool, is_named: bool) -> 
         .then(|| "it writes over a file that holds what cannot be had again".to_owned())
 }
 
+/// Whether programs obey a file later.
+pub(crate) fn is_setting(files: Files<'_>, path: &str) -> bool {
+    is_one_of(&files.patterns.settings, path)
+}
+
 /// Why it is dangerous to remove a file.
 pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
     let is_elsewhere = path.starts_with('/') && !path.starts_with("/tmp/");

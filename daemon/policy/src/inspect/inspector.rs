@@ -26,6 +26,7 @@ use crate::program::output::fetches;
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
+use crate::shell::place::Place;
 use crate::shell::quote::quoted;
 use crate::shell::source::Nesting;
 use crate::shell::state::Content;
@@ -118,6 +119,7 @@ impl CommandSink for Inspector {
                 let danger = || danger::of_command(&programs, &place, &program, args);
                 if is_prose { None } else { danger() }
             })
+            .or_else(|| self.danger_through_links(&place, &program, args))
             .or_else(|| self.danger_of_fetched(&name.text, &program, args))
             .or_else(|| self.unlisted(&program, args, stdin));
         let is_dangerous = danger
@@ -138,8 +140,12 @@ impl CommandSink for Inspector {
             self.command(&inner, stdin, depth + 1);
         }
         self.started(&program, args, stdin, span, depth);
-        self.builtin(&program, args, span, depth);
-        self.learn_written(&program, args, stdin);
+        // What a sourced file sets is only known as far as its text is.
+        let is_sourced = matches!(program.as_str(), "source" | ".");
+        if !is_sourced {
+            self.builtin(&program, args, span, depth);
+        }
+        self.learn_written(&program, args, stdin, span);
         self.run_written(words, &program, span, depth + 1);
         if is_dangerous {
             // One danger is enough, but a rule may be about what runs.
@@ -148,6 +154,9 @@ impl CommandSink for Inspector {
             });
         } else {
             self.input(&program, args, stdin, span, depth + 1);
+        }
+        if is_sourced {
+            self.builtin(&program, args, span, depth);
         }
     }
 }
@@ -455,10 +464,26 @@ impl Inspector {
     /// Inspects what a variable makes programs run.
     fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         let programs = self.inspection.programs.clone();
-        self.obey_written(name, value, span);
         for inner in wrapper::of_variable(&programs, name, value, 0) {
             self.inner("", inner, &[], &Stdin::Given, span, depth);
         }
+    }
+
+    /// Why a command is dangerous by what its links lead to, which the text has made.
+    fn danger_through_links(
+        &mut self,
+        place: &Place,
+        program: &str,
+        args: &[Word],
+    ) -> Option<Danger> {
+        let args = self.inspection.written.links().followed(program, args)?;
+        let programs = self.inspection.programs.clone();
+        let span = args
+            .first()
+            .map_or(Span { start: 0, end: 0 }, |word| word.span);
+        self.learn_flow(program, &args, span);
+        danger::own_files::of_command(&programs, place, program, &args)
+            .or_else(|| danger::of_command(&programs, place, program, &args))
     }
 
     /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.
@@ -628,6 +653,8 @@ impl Inspector {
                 self.inner(program, line, args, stdin, span, depth);
             }
             InnerCommand::ScriptFile(words) => self.script_file(&words),
+            InnerCommand::ObeyedFile(path) => self.obey_written(&path, span),
+            InnerCommand::ObeyedHome => self.obey_home(span),
             InnerCommand::Any => self.inspection.note_possible(span),
             InnerCommand::Code { text, at } => {
                 let raw = args.get(at).map_or("", |word| word.raw.as_str());

@@ -17,6 +17,7 @@ use crate::shell::grammar_faults::{
     ends_with_dollar, has_line_as_word, has_pattern_as_subshell, redirect_over_lines,
     word_over_lines,
 };
+use crate::shell::printed::printed_by;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::unread_substitutions::unread_substitutions;
 use crate::shell::word::{UNKNOWN, Word};
@@ -141,6 +142,10 @@ pub(super) fn inspect_without_grammar(
     depth: usize,
 ) {
     let mut prints_fetched = false;
+    let whole = nesting.span(Span {
+        start: 0,
+        end: text.len(),
+    });
     for command in fallback::commands(text) {
         let inspection = sink.inspection();
         let scope = Scope::of(&inspection.state);
@@ -153,6 +158,19 @@ pub(super) fn inspect_without_grammar(
         for redirect in &command.redirects {
             let span = nesting.span(redirect.span);
             inspect_redirect(inspection, redirect.operator, &redirect.target, span);
+        }
+        let (words, _) = alternatives.first().cloned().unwrap_or_default();
+        let printed = printed_by(&words, None);
+        let printed = printed.map_or(Stdin::Computed, |text| Stdin::of_text(text, false));
+        let written = command.redirects.iter();
+        for redirect in written.filter(|redirect| redirect.operator.contains('>')) {
+            let appends = redirect.operator.contains(">>");
+            let scope = Scope::of(&inspection.state);
+            let target = expand(&redirect.target, whole, scope, &mut Choices::none());
+            if let [target] = target.as_slice() {
+                let path = target.path();
+                inspection.written.learn(&path, &printed, appends);
+            }
         }
         let reads_fetched = command.reads_pipe && prints_fetched;
         let reads = match (command.reads_pipe, reads_fetched) {

@@ -26,7 +26,7 @@ use crate::shell::reserved_words::is_reserved;
 use crate::shell::source::{Nesting, Source};
 use crate::shell::state::{Content, ShellState};
 use crate::shell::state_union::StateUnion;
-use crate::shell::word::{UNKNOWN, Word, joined};
+use crate::shell::word::{UNKNOWN, Word};
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -321,7 +321,10 @@ impl TreeWalk<'_> {
             node.child_by_field_name("name"),
             node.child_by_field_name("body"),
         ) {
-            let (name, body) = (source.of(name), source.of(body));
+            // Its redirections are made at each call (bash(1), FUNCTIONS).
+            let (begin, end) = (body.start_byte(), node.end_byte());
+            let body = source.text.get(begin..end).unwrap_or_default();
+            let name = source.of(name);
             let is_known = self.state().function(name).is_some();
             self.sink.inspection().unordered.matters |= is_known;
             self.state().define(name, body);
@@ -451,7 +454,7 @@ impl TreeWalk<'_> {
             |body| output_of_statement(body, self.source, self.state(), &reads),
         );
         let printed = match &output {
-            Stdin::Given | Stdin::File(_) => Stdin::Computed,
+            Stdin::Given | Stdin::File(_) | Stdin::Joined(_) => Stdin::Computed,
             printed => printed.clone(),
         };
         let emptied = Emptied::by(node, self.source);
@@ -546,7 +549,8 @@ impl TreeWalk<'_> {
         };
         let state = &self.sink.inspection().state;
         let words = source.expand(place, Scope::of(state), &mut Choices::none());
-        let path = joined(&words);
+        let parts: Vec<String> = words.iter().map(Word::path).collect();
+        let path = parts.join(" ");
         let is_number = path.chars().all(|c| c.is_ascii_digit() || c == '-');
         if !(operator == ">&" && is_number) {
             let written = &mut self.sink.inspection().written;

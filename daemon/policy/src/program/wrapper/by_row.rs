@@ -178,6 +178,26 @@ fn of_value(
     if off {
         return Vec::new();
     }
+    let obeyed = match setting {
+        // zsh(1): the directory of its startup files.
+        Setting::File if key == "ZDOTDIR" => vec![InnerCommand::ObeyedHome],
+        Setting::File | Setting::Script => vec![InnerCommand::ObeyedFile(value.to_owned())],
+        Setting::Home => vec![InnerCommand::ObeyedHome],
+        _ => Vec::new(),
+    };
+    let mut started = of_setting_value(table, program, key, setting, value, at);
+    started.extend(obeyed);
+    started
+}
+
+fn of_setting_value(
+    table: &ProgramTable,
+    program: &str,
+    key: &str,
+    setting: &Setting,
+    value: &str,
+    at: usize,
+) -> Vec<InnerCommand> {
     match setting {
         Setting::Line => line(table, value, at, names_shell(key)),
         Setting::Alias => match value.strip_prefix('!') {
