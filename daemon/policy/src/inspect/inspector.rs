@@ -146,7 +146,7 @@ impl CommandSink for Inspector {
             self.builtin(&program, args, span, depth);
         }
         self.learn_written(&program, args, stdin, span);
-        self.run_written(words, &program, span, depth + 1);
+        self.run_written(words, &program, stdin, span, depth + 1);
         if is_dangerous {
             // One danger is enough, but a rule may be about what runs.
             self.read_for_rules(span, |inspector| {

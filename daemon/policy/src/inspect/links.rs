@@ -1,5 +1,6 @@
 //! Links that a text makes, and the paths that lead through them: `ln -s ~/.bashrc x; echo … > x`.
 
+use super::written::may_be;
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
@@ -12,7 +13,7 @@ const MAX_FOLLOWED: usize = 8;
 
 /// Programs that work on a link itself, and not on what it leads to.
 const OF_LINKS: &str = "ln link rm unlink mv ls stat readlink rmdir git";
-const VALUED: Valued<'_> = Valued::These("S suffix t target-directory");
+const VALUED: Valued<'_> = Valued::These("S suffix t target-directory o options");
 
 /// The links that a text has made. One is known by its name without the directory.
 #[derive(Debug, Default, Clone)]
@@ -43,12 +44,18 @@ fn link(source: &str, path: &str, is_symbolic: bool) -> Link {
     }
 }
 
-/// Whether a command makes links: ln(1), link(1), cp(1).
+/// Whether a command makes links, or mounts that act as such: ln(1), link(1), cp(1), mount(8).
 pub(super) fn makes_links(program: &str, args: &[Word]) -> bool {
     let given = || options(args, VALUED, Order::Permuted);
     match program {
-        "ln" | "link" => true,
+        "ln" | "link" | "bindfs" => true,
         "cp" => given().has(&["s", "symbolic-link", "l", "link"]),
+        "mount" => {
+            let given = given();
+            let kinds = given.value(&["o", "options"]);
+            given.has(&["B", "bind", "R", "rbind"])
+                || kinds.is_some_and(|(_, kinds)| kinds.contains("bind"))
+        }
         _ => false,
     }
 }
@@ -57,7 +64,13 @@ pub(super) fn makes_links(program: &str, args: &[Word]) -> bool {
 fn links_of(args: &[Word]) -> Vec<Link> {
     let given = options(args, VALUED, Order::Permuted);
     let is_symbolic = given.has(&["s", "symbolic", "symbolic-link"]);
-    let operands: Vec<&str> = given.operands.iter().map(|(_, text)| *text).collect();
+    let paths: Vec<String> = given
+        .operands
+        .iter()
+        .filter_map(|(at, _)| args.get(*at))
+        .map(Word::path)
+        .collect();
+    let operands: Vec<&str> = paths.iter().map(String::as_str).collect();
     let inside = |directory: &str, source: &str| {
         let path = format!("{}/{}", directory.trim_end_matches('/'), base_name(source));
         link(source, &path, is_symbolic)
@@ -121,7 +134,12 @@ impl Links {
             // `of=FILE`, `f=@FILE`
             let begin = word.text.rfind(['=', '@']).map_or(0, |at| at + 1);
             let (before, path) = word.text.split_at(begin);
-            let targets = self.targets(path);
+            let path = if begin == 0 {
+                word.path()
+            } else {
+                path.to_owned()
+            };
+            let targets = self.targets(&path);
             is_used |= !targets.is_empty();
             let targets = targets.into_iter();
             let targets = targets.map(move |target| format!("{before}{target}"));
@@ -141,15 +159,17 @@ impl Links {
 impl Link {
     /// What a path is that leads through the link.
     fn through(&self, path: &str) -> Option<String> {
-        let mut found = path.match_indices(&self.name);
-        let rest = found.find_map(|(at, name)| {
-            let before = path.get(..at)?;
-            let rest = path.get(at + name.len()..)?;
-            let begins = before.is_empty() || before.ends_with('/');
-            let ends = rest.is_empty() || rest.starts_with('/');
-            (begins && ends).then_some(rest)
+        let parts: Vec<&str> = path.split('/').collect();
+        let name: Vec<&str> = self.name.split('/').collect();
+        let mut found = parts.windows(name.len());
+        let at = found.position(|part| {
+            part.iter()
+                .zip(&name)
+                .all(|(part, name)| may_be(name, part))
         })?;
-        Some(format!("{}{rest}", self.target))
+        let mut led = vec![self.target.as_str()];
+        led.extend_from_slice(parts.get(at + name.len()..).unwrap_or_default());
+        Some(led.join("/"))
     }
 }
 

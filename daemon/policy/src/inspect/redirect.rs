@@ -28,7 +28,7 @@ pub(super) fn inspect_redirect(
     let links = inspection.written.links();
     let led: Vec<String> = words
         .iter()
-        .flat_map(|word| links.targets(&word.text))
+        .flat_map(|word| links.targets(&word.path()))
         .collect();
     words.extend(led.iter().map(|path| Word::literal(path, span)));
     for word in words {

@@ -143,6 +143,9 @@ impl WrittenFiles {
     /// Learns what a file holds, and what those hold which it leads to.
     fn add(&mut self, path: &str, versions: Vec<Version>, appends: bool) {
         for target in self.links.targets(path) {
+            let name = base_name(&target);
+            // Of a link to an unknown place any file may be written.
+            self.is_over |= name == "{}" || name.chars().all(|c| c == UNKNOWN);
             self.add_file(&target, versions.clone(), appends);
         }
         self.add_file(path, versions, appends);
@@ -228,7 +231,7 @@ fn ends_line(version: &Version) -> bool {
 
 /// Whether two names may be of one file, of which parts may not be known. A name of which nothing is known
 /// is not taken for any other.
-fn may_be(known: &str, name: &str) -> bool {
+pub(super) fn may_be(known: &str, name: &str) -> bool {
     let is_open = known.contains(UNKNOWN) || name.contains(UNKNOWN);
     let is_named = |name: &str| name.chars().any(|c| c != UNKNOWN);
     known == name
@@ -251,7 +254,14 @@ fn names(code: &str, name: &str) -> bool {
 
 impl Inspector {
     /// Inspects a file that the text has written, where a command runs it.
-    pub(super) fn run_written(&mut self, words: &[Word], program: &str, span: Span, depth: usize) {
+    pub(super) fn run_written(
+        &mut self,
+        words: &[Word],
+        program: &str,
+        stdin: &Stdin,
+        span: Span,
+        depth: usize,
+    ) {
         let Some((name, args)) = words.split_first() else {
             return;
         };
@@ -279,7 +289,7 @@ impl Inspector {
                 .and_then(|path| written.versions(&path.path()));
             is_written |= versions.is_some();
             for version in versions.into_iter().flatten() {
-                self.run_version(words, at, program, version, span, depth);
+                self.run_version((words, at), program, version, stdin, span, depth);
             }
         }
         if is_written {
@@ -332,17 +342,17 @@ impl Inspector {
         };
         let words = [program, "-"].map(|text| Word::literal(text, span));
         for version in self.inspection.written.joined(pieces) {
-            self.run_version(&words, 1, program, version, span, depth);
+            self.run_version((&words, 1), program, version, &Stdin::Given, span, depth);
         }
     }
 
     /// Inspects what a file holds that stands at a word of a command.
     fn run_version(
         &mut self,
-        words: &[Word],
-        at: usize,
+        (words, at): (&[Word], usize),
         program: &str,
         version: Version,
+        stdin: &Stdin,
         span: Span,
         depth: usize,
     ) {
@@ -375,7 +385,7 @@ impl Inspector {
                     // Of an unknown name nothing of the text is looked up again.
                     let is_open = words.get(at).is_some_and(|word| !word.is_known());
                     let written = is_open.then(|| std::mem::take(&mut self.inspection.written));
-                    self.command(&words, &Stdin::Given, depth + RUN_DEPTH);
+                    self.command(&words, stdin, depth + RUN_DEPTH);
                     if let Some(written) = written {
                         self.inspection.written = written;
                     }
@@ -396,7 +406,7 @@ impl Inspector {
             && let Some(mut interpreter) = interpreter(&text, span)
         {
             interpreter.extend_from_slice(words);
-            self.command(&interpreter, &Stdin::Given, depth + RUN_DEPTH);
+            self.command(&interpreter, stdin, depth + RUN_DEPTH);
             return;
         }
         let is_sourced = matches!(program, "source" | ".");
@@ -409,7 +419,7 @@ impl Inspector {
         if is_sourced && given.is_empty() {
             // It has the parameters of its caller (bash(1), source).
             let line = InnerCommand::Line { text, at };
-            self.inner(program, line, args, &Stdin::Given, span, depth);
+            self.inner(program, line, args, stdin, span, depth);
             return;
         }
         let mut parameters = vec![file.clone()];
@@ -423,7 +433,7 @@ impl Inspector {
         if !is_sourced {
             self.inspection.state = outer.of_child();
         }
-        self.inner(program, script, args, &Stdin::Given, span, depth);
+        self.inner(program, script, args, stdin, span, depth);
         if is_sourced {
             let parameters = outer.contents(PARAMETERS).map(<[Content]>::to_vec);
             self.inspection.state.replace_parameters(parameters);

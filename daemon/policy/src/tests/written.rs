@@ -141,6 +141,10 @@ fn a_sourced_file_hides_no_program() {
             "echo 'set -- frob' > w; . ./w; $1",
             "echo 'x=frob' > w; . ./w; $x",
             "echo 'alias g=frob' > w; . ./w; g",
+            "echo '. /dev/stdin' > w; . ./w <<< frob",
+            "echo sh > w; sh w <<< frob",
+            "echo sh > w; echo frob | ./w",
+            "echo 'read x; $x' > w; sh w <<< frob",
         ],
     );
 }
@@ -176,6 +180,10 @@ fn a_link_hides_no_program() {
             "ln -s w l; cp /x/frob l; ./w",
             "echo ls > w; ln -s w l; echo frob > w; sh l",
             "(ln -s w l); echo frob > l; sh w",
+            "ln -s w l*; echo frob > l; sh w",
+            "find . -name w -exec ln -s {} l \\;; echo frob > l; sh w",
+            "mount --bind w l; echo frob > l; sh w",
+            "ln -s /dev/stdin w; sh w <<< frob",
         ],
     );
 }

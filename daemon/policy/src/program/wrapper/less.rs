@@ -3,8 +3,8 @@
 use super::inner_command::InnerCommand;
 use crate::shell::word::Word;
 
-/// Options with a text, up to a `$` or to the end.
-const WITH_TEXT: &str = "bDhjkoOpPtTxyz\"*";
+/// Options with a text, up to a `$` or to the end. The numbers of others are read as letters that run nothing.
+const WITH_TEXT: &str = "DkoOpPtT\"#";
 /// Keys of which a text is the rest of the line: searches.
 const SEARCHES: &str = "/?&";
 
@@ -110,6 +110,7 @@ mod tests {
         for (options, expected) in [
             ("+!a b", line("a b")),
             ("-N+!a", line("a")),
+            ("-j5+!a", line("a")),
             ("N+!a", line("a")),
             ("$+!a", line("a")),
             ("-R +!a$-F", line("a")),

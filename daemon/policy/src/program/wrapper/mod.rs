@@ -47,7 +47,8 @@ pub(crate) fn inner_commands(
         "screen" => screen(args),
         "sed" | "gsed" => sed(args),
         "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" => editor(args),
-        "less" => less(args),
+        // On some systems more(1) is less(1).
+        "less" | "more" => less(args),
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
         "fish" => fish_line(args),
