@@ -18,7 +18,7 @@ use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Form, Slot};
 use crate::program::table::row::{Harmless, Weight};
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 use writes::Files;

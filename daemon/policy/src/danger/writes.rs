@@ -4,7 +4,7 @@ use super::files::is_data;
 use crate::glob::{self, Case};
 use crate::path::normalized;
 use crate::program::table::FilePatterns;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::UNKNOWN;
 
 /// The files that matter, seen from where a command works.

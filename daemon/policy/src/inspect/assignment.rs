@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use tree_sitter::Node;
 
 use crate::program::options::{Order, Valued, options};
-use crate::shell::choices::{Choices, readings};
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::format::formatted_texts;
+use crate::shell::expansion::source::Source;
 use crate::shell::expansion::{Scope, expand_value};
-use crate::shell::format::formatted_texts;
-use crate::shell::grammar::{Step, walk};
-use crate::shell::source::Source;
 use crate::shell::state::{Content, PARAMETERS, ShellState};
+use crate::shell::syntax::grammar::{Step, walk};
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
 
 /// Builtins that give a variable a value that the text does not tell.

@@ -5,12 +5,12 @@ use tree_sitter::Node;
 use super::stdin::{Piece, Stdin};
 use crate::program::kind::base_name;
 use crate::program::output::fetches;
-use crate::shell::choices::{Choices, readings};
-use crate::shell::expansion::{Scope, expand};
-use crate::shell::printed::{
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::printed::{
     here_document, here_string, is_descriptor, is_stdin, printed_by_stage,
 };
-use crate::shell::source::Source;
+use crate::shell::expansion::source::Source;
+use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 

@@ -26,10 +26,10 @@ use crate::program::output::fetches;
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
-use crate::shell::place::Place;
-use crate::shell::quote::quoted;
-use crate::shell::source::Nesting;
+use crate::shell::expansion::source::Nesting;
 use crate::shell::state::Content;
+use crate::shell::state::place::Place;
+use crate::shell::text::quote::quoted;
 use crate::shell::word::{UNKNOWN, Word, joined};
 
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";

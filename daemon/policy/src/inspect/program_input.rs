@@ -11,10 +11,10 @@ use crate::program::kind::{ProgramKind, SqlClient, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
-use crate::shell::choices::Choices;
 use crate::shell::expansion::Scope;
-use crate::shell::printed::{is_descriptor, is_stdin, printed};
-use crate::shell::source::Nesting;
+use crate::shell::expansion::choices::Choices;
+use crate::shell::expansion::printed::{is_descriptor, is_stdin, printed};
+use crate::shell::expansion::source::Nesting;
 use crate::shell::word::Word;
 
 const MAKEFILE: &str = "it runs the makefile that it reads";

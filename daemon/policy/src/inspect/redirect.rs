@@ -5,7 +5,7 @@ use termd_proto::policy::{Span, Verdict};
 use super::inspection::Inspection;
 use crate::danger::own_files;
 use crate::danger::writes::{self, Files};
-use crate::shell::choices::readings;
+use crate::shell::expansion::choices::readings;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::word::Word;
 

@@ -8,18 +8,18 @@ use super::stdin::Stdin;
 use super::tree::TreeWalk;
 use crate::danger::fork_bomb::{FORK_BOMB, looks_like_a_fork_bomb};
 use crate::program::output::fetches;
-use crate::shell::choices::{Choices, readings};
-use crate::shell::confusables::confusable;
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::printed::printed_by;
+use crate::shell::expansion::source::{Nesting, Source};
 use crate::shell::expansion::{Scope, expand};
-use crate::shell::fallback;
-use crate::shell::grammar::parse;
-use crate::shell::grammar_faults::{
+use crate::shell::syntax::fallback;
+use crate::shell::syntax::grammar::parse;
+use crate::shell::syntax::grammar_faults::{
     ends_with_dollar, has_line_as_word, has_pattern_as_subshell, redirect_over_lines,
     word_over_lines,
 };
-use crate::shell::printed::printed_by;
-use crate::shell::source::{Nesting, Source};
-use crate::shell::unread_substitutions::unread_substitutions;
+use crate::shell::syntax::unread_substitutions::unread_substitutions;
+use crate::shell::text::confusables::confusable;
 use crate::shell::word::{UNKNOWN, Word};
 
 /// Why a text is unknown that the grammar does not take.

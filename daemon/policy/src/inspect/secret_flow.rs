@@ -4,7 +4,7 @@ use termd_proto::policy::Span;
 
 use crate::danger::exfiltration;
 use crate::program::table::ProgramTable;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::Word;
 
 /// What the commands of a text have read and sent so far.

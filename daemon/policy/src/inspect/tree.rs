@@ -17,15 +17,15 @@ use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, JOBS_WITHOUT_END, is_fork_bomb, starts_without_end};
 use crate::program::kind::{base_name, is_shell};
 use crate::program::output::fetches;
-use crate::shell::backticks::unescaped;
-use crate::shell::choices::{Choices, readings};
 use crate::shell::expansion::Scope;
-use crate::shell::grammar_faults::words_behind_redirects;
-use crate::shell::printed::is_descriptor;
-use crate::shell::reserved_words::is_reserved;
-use crate::shell::source::{Nesting, Source};
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::printed::is_descriptor;
+use crate::shell::expansion::source::{Nesting, Source};
+use crate::shell::state::state_union::StateUnion;
 use crate::shell::state::{Content, ShellState};
-use crate::shell::state_union::StateUnion;
+use crate::shell::syntax::grammar_faults::words_behind_redirects;
+use crate::shell::syntax::reserved_words::is_reserved;
+use crate::shell::text::backticks::unescaped;
 use crate::shell::word::{UNKNOWN, Word};
 
 /// What a statement's redirections give its command.

@@ -70,12 +70,12 @@ const FISH: [&str; 26] = [
 #[test]
 fn what_another_shell_reads_otherwise_may_be_any_program() {
     let command =
-        |shell: &str, text: &str| format!("{shell} -c {}", crate::shell::quote::quoted(text));
+        |shell: &str, text: &str| format!("{shell} -c {}", crate::shell::text::quote::quoted(text));
     let mut lines: Vec<String> = ZSH.iter().map(|text| command("zsh", text)).collect();
     lines.extend(FISH.iter().map(|text| command("fish", text)));
     lines.extend(
         FISH.iter()
-            .map(|text| format!("fish -d 0 -c {}", crate::shell::quote::quoted(text))),
+            .map(|text| format!("fish -d 0 -c {}", crate::shell::text::quote::quoted(text))),
     );
     lines.extend(ZSH.iter().map(|text| format!("zsh <<'EOF'\n{text}\nEOF")));
     lines.extend(FISH.iter().map(|text| format!("fish <<'EOF'\n{text}\nEOF")));

@@ -12,7 +12,7 @@ use crate::program::table::call::Call;
 use crate::program::table::form::{Filled, Slot};
 use crate::program::table::row::Takes;
 use crate::program::table::setting::{Setting, setting};
-use crate::shell::choices::Choices;
+use crate::shell::expansion::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};

@@ -2,7 +2,7 @@
 
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
-use crate::shell::printed::is_stdin;
+use crate::shell::expansion::printed::is_stdin;
 use crate::shell::word::Word;
 
 /// Options of fish(1) that take a value.

@@ -1,119 +1,19 @@
-//! The words that a written word becomes: quotes removed, escapes read, braces expanded, variables and
-//! the output of commands put in where the text tells them (POSIX 2.2 and 2.6; bash(1), EXPANSION).
-//!
-//! **Invariant:** a part that cannot be known stands as [`UNKNOWN`] in the result. It is never left
-//! out, and nothing is put in its place.
+//! Reads one written word, of which the braces are expanded, into the words that it becomes.
 
-use termd_proto::policy::Span;
-
-use super::backticks::unescaped;
-use super::braces::expand_braces;
-use super::char_reader::CharReader;
 use super::choices::Choices;
+use super::content::{is_missing, sliced};
 use super::parameter::{CUSTOMARY_DIRECTORIES, ParameterOperator, Reference, reference};
 use super::printed::printed;
-use super::state::{Content, PARAMETERS, ShellState};
-use super::word::{UNKNOWN, Word};
 use super::word_builder::{Quoting, WordBuilder};
-
-/// Substitutions in substitutions that are evaluated.
-pub(super) const MAX_EVALUATION_DEPTH: usize = 6;
-
-/// Where a word is evaluated.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scope<'a> {
-    pub(crate) state: &'a ShellState,
-    /// How many substitutions the word stands in.
-    pub(crate) depth: usize,
-}
-
-impl<'a> Scope<'a> {
-    /// The outermost scope of a shell.
-    pub(crate) fn of(state: &'a ShellState) -> Self {
-        Self { state, depth: 0 }
-    }
-}
-
-/// The words that one written word becomes, for one choice of the values that are possible.
-pub(crate) fn expand(raw: &str, span: Span, scope: Scope<'_>, choices: &mut Choices) -> Vec<Word> {
-    let mut written = Vec::new();
-    expand_braces(raw, 0, &mut written);
-    let mut words = Vec::new();
-    for one in written {
-        let mut expander = Expander::new(&one, WordBuilder::default(), scope, choices);
-        expander.read();
-        words.extend(expander.words.finish().into_iter().map(|word| Word {
-            matched: word.has_pattern.then_some(word.matched),
-            text: word.text,
-            splits: word.splits,
-            raw: raw.to_owned(),
-            span,
-        }));
-    }
-    words
-}
-
-/// The text that a here-document or an assignment becomes: nothing is split, and no name is matched.
-pub(crate) fn expand_text(raw: &str, scope: Scope<'_>, choices: &mut Choices) -> String {
-    let mut expander = Expander::new(raw, WordBuilder::default(), scope, choices);
-    expander.here_document();
-    expander.words.into_text()
-}
-
-/// The value that an assignment gives: its word without splitting and matching.
-pub(crate) fn expand_value(raw: &str, scope: Scope<'_>, choices: &mut Choices) -> String {
-    let mut expander = Expander::new(raw, WordBuilder::of_value(), scope, choices);
-    expander.read();
-    let words = expander.words.finish().into_iter();
-    let texts: Vec<String> = words.map(|word| word.text).collect();
-    texts.join(" ")
-}
-
-/// Whether `${x:-word}` and its kin take their word. `None`: it is not known.
-fn is_missing(content: &Content, reference: &Reference<'_>) -> Option<bool> {
-    let of_text = |text: &str| {
-        let is_known = !reference.tests_emptiness || !text.contains(UNKNOWN);
-        is_known.then_some(reference.tests_emptiness && text.is_empty())
-    };
-    match (content, reference.subscript) {
-        (Content::Text(text), None | Some("@" | "*" | "0")) => of_text(text),
-        (Content::Unknown, _) | (Content::Text(_), Some(_)) => None,
-        (Content::List(elements), subscript) => {
-            let number = match subscript {
-                None if !matches!(reference.name, "@" | "*") => Some(0),
-                None | Some("@" | "*") if elements.len() <= 1 => Some(0),
-                None | Some("@" | "*") => None,
-                Some(number) => number.parse::<usize>().ok(),
-            };
-            match number.map(|number| elements.get(number)) {
-                Some(element) => element.map_or(Some(true), |element| of_text(element)),
-                None if subscript.is_none_or(|subscript| matches!(subscript, "@" | "*"))
-                    && elements.iter().any(|element| !element.is_empty()) =>
-                {
-                    Some(false)
-                }
-                None => None,
-            }
-        }
-    }
-}
-
-/// A part of a list. `None`: the shell takes it for a fault, or counts its end from behind.
-fn part<T>(all: &[T], offset: i64, length: Option<i64>) -> Option<&[T]> {
-    let count = i64::try_from(all.len()).ok()?;
-    let from = if offset < 0 { count + offset } else { offset };
-    let from = usize::try_from(from).ok()?.min(all.len());
-    let length = match length {
-        Some(length) => usize::try_from(length).ok()?,
-        None => all.len(),
-    };
-    all.get(from..from.saturating_add(length).min(all.len()))
-}
+use super::{MAX_EVALUATION_DEPTH, Scope, expand_value};
+use crate::shell::state::{Content, PARAMETERS};
+use crate::shell::text::backticks::unescaped;
+use crate::shell::text::char_reader::CharReader;
 
 /// Reads one word after its braces are expanded.
-struct Expander<'a, 'c> {
+pub(super) struct Expander<'a, 'c> {
     rest: CharReader<'a>,
-    words: WordBuilder,
+    pub(super) words: WordBuilder,
     scope: Scope<'a>,
     choices: &'c mut Choices,
     /// Whether what was read last is a list without elements.
@@ -121,7 +21,12 @@ struct Expander<'a, 'c> {
 }
 
 impl<'a, 'c> Expander<'a, 'c> {
-    fn new(raw: &'a str, words: WordBuilder, scope: Scope<'a>, choices: &'c mut Choices) -> Self {
+    pub(super) fn new(
+        raw: &'a str,
+        words: WordBuilder,
+        scope: Scope<'a>,
+        choices: &'c mut Choices,
+    ) -> Self {
         Self {
             rest: CharReader::new(raw),
             words,
@@ -131,7 +36,7 @@ impl<'a, 'c> Expander<'a, 'c> {
         }
     }
 
-    fn read(&mut self) {
+    pub(super) fn read(&mut self) {
         if self.rest.peek() == Some('~') {
             self.tilde();
         }
@@ -186,7 +91,7 @@ impl<'a, 'c> Expander<'a, 'c> {
         }
     }
 
-    fn here_document(&mut self) {
+    pub(super) fn here_document(&mut self) {
         while let Some(c) = self.rest.next() {
             match c {
                 '\\' => self.escape_in_double_quotes(&['$', '`', '\\']),
@@ -327,7 +232,8 @@ impl<'a, 'c> Expander<'a, 'c> {
                 None => self.words.push_unknown(quoting),
             },
             (ParameterOperator::Slice(offset, length), _) => {
-                match self.sliced(&content, &reference, offset, length) {
+                let zero = self.scope.state.zero.as_deref();
+                match sliced(&content, &reference, zero, offset, length) {
                     Some(part) => self.contents_of(&part, &reference, false, quoting),
                     None => self.unknown_form(&reference, quoting),
                 }
@@ -348,34 +254,6 @@ impl<'a, 'c> Expander<'a, 'c> {
             quoting
         };
         self.words.push_unknown(quoting);
-    }
-
-    /// A part of a value or of a list (bash(1), Substring Expansion). `None`: it is not known.
-    fn sliced(
-        &self,
-        content: &Content,
-        reference: &Reference<'_>,
-        offset: i64,
-        length: Option<i64>,
-    ) -> Option<Content> {
-        match content {
-            Content::Text(text) if !text.contains(UNKNOWN) && reference.subscript.is_none() => {
-                let chars: Vec<char> = text.chars().collect();
-                let part = part(&chars, offset, length)?;
-                Some(Content::Text(part.iter().collect()))
-            }
-            Content::List(elements) if reference.is_positional() && reference.is_list() => {
-                // The one with the number 0 is the shell's name.
-                let zero = self.scope.state.zero.as_deref();
-                let zero = zero.map_or_else(|| UNKNOWN.to_string(), str::to_owned);
-                let all: Vec<String> = std::iter::once(zero).chain(elements.clone()).collect();
-                Some(Content::List(part(&all, offset, length)?.to_vec()))
-            }
-            Content::List(elements) if reference.is_list() => {
-                Some(Content::List(part(elements, offset, length)?.to_vec()))
-            }
-            _ => None,
-        }
     }
 
     /// The word behind an operator, as in `${x:-word}`.

@@ -1,6 +1,6 @@
 //! What `echo` and `printf` print of known words (bash(1), SHELL BUILTIN COMMANDS; printf(1p)).
 
-use super::word::{UNKNOWN, Word};
+use crate::shell::word::{UNKNOWN, Word};
 
 /// How often a format is used again for further arguments.
 const MAX_USES: usize = 64;

@@ -2,10 +2,10 @@
 
 use termd_proto::policy::Span;
 
-use super::backticks;
 use super::continuation::{Continuation, continuation};
 use super::lexer::{Token, lex, word_length};
 use super::reserved_words::{CLOSERS, LEADING, is_reserved};
+use crate::shell::text::backticks;
 
 /// A command with its words as they were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::place::Place;
-use super::word::UNKNOWN;
+use crate::shell::word::UNKNOWN;
 
 /// Names of each kind that are kept.
 const MAX_NAMES: usize = 256;

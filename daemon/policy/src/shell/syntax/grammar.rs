@@ -32,7 +32,7 @@ thread_local! {
 ///
 /// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
 /// with each `<<<` as a redirection from a file, at the same place;
-/// [`Source::operator`](super::source::Source::operator) tells the two apart. A `!` or `time`
+/// [`Source::operator`](crate::shell::expansion::source::Source::operator) tells the two apart. A `!` or `time`
 /// that it takes for a program is parsed as blanks, and a part that it cuts off a word as letters.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     if has_too_many_pipes(text) {

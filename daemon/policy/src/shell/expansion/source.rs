@@ -4,9 +4,9 @@ use termd_proto::policy::Span;
 use tree_sitter::Node;
 
 use super::choices::Choices;
-use super::expansion::{Scope, expand};
-use super::grammar_faults::words_behind_redirects;
-use super::word::Word;
+use super::{Scope, expand};
+use crate::shell::syntax::grammar_faults::words_behind_redirects;
+use crate::shell::word::Word;
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

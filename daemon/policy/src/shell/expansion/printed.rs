@@ -4,11 +4,11 @@
 use tree_sitter::Node;
 
 use super::choices::Choices;
-use super::expansion::{Scope, expand_text};
 use super::format::{echoed, formatted};
-use super::grammar::parse;
 use super::source::{Nesting, Source};
-use super::word::{UNKNOWN, Word, joined};
+use super::{Scope, expand_text};
+use crate::shell::syntax::grammar::parse;
+use crate::shell::word::{UNKNOWN, Word, joined};
 use termd_proto::policy::Span;
 
 /// The longest script of a substitution that is evaluated.

@@ -1,6 +1,6 @@
 //! The words that the parts of a written word become.
 
-use super::word::UNKNOWN;
+use crate::shell::word::UNKNOWN;
 
 /// Where an expansion stands. The value of a bare one is split and matched with file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

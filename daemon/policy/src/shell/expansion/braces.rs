@@ -1,7 +1,7 @@
 //! Brace expansion (bash(1)): the words that `a{b,c}d` stands for, before anything else in them is
 //! read. Words and nesting are bounded.
 
-use super::word::UNKNOWN;
+use crate::shell::word::UNKNOWN;
 
 /// Words that one word may become. What a brace beyond that makes is unknown.
 const MAX_BRACE_WORDS: usize = 64;

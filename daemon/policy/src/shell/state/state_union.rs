@@ -1,6 +1,6 @@
 //! The state of a shell behind courses of which one is taken.
 
-use super::state::ShellState;
+use super::shell_state::ShellState;
 
 /// What may be so behind any of the courses that were added.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use tree_sitter::{Node, Tree};
 
 use super::grammar::{Step, walk};
 use super::reserved_words::is_reserved;
-use super::word::{is_assignment, is_name};
+use crate::shell::word::{is_assignment, is_name};
 
 /// Whether a line ends with a lone `$`. The grammar then joins the next line to it. A `$` in quotes or
 /// in a here-document is text.

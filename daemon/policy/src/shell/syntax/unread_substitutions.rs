@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
-use super::backticks;
+use crate::shell::text::backticks;
 
 /// The texts of these substitutions, and where they stand.
 pub(crate) fn unread_substitutions(tree: &Tree, text: &str) -> Vec<(String, Range<usize>)> {
@@ -159,7 +159,7 @@ fn has_quoted_marker(body: Node<'_>, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::grammar::parse;
+    use crate::shell::syntax::grammar::parse;
 
     fn found(text: &str) -> Vec<String> {
         let tree = parse(text).unwrap();

@@ -4,34 +4,34 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::word::UNKNOWN;
+use crate::shell::word::UNKNOWN;
 
 /// The characters of a `{a..z}` that are looked at.
 const MAX_SEQUENCE: usize = 64;
 
 /// Reads a written word from its beginning. What is not closed ends with the word.
 #[derive(Debug)]
-pub(super) struct CharReader<'a> {
+pub(crate) struct CharReader<'a> {
     rest: Peekable<Chars<'a>>,
 }
 
 impl<'a> CharReader<'a> {
-    pub(super) fn new(raw: &'a str) -> Self {
+    pub(crate) fn new(raw: &'a str) -> Self {
         Self {
             rest: raw.chars().peekable(),
         }
     }
 
-    pub(super) fn next(&mut self) -> Option<char> {
+    pub(crate) fn next(&mut self) -> Option<char> {
         self.rest.next()
     }
 
-    pub(super) fn peek(&mut self) -> Option<char> {
+    pub(crate) fn peek(&mut self) -> Option<char> {
         self.rest.peek().copied()
     }
 
     /// The characters that pass a test, up to the first that does not.
-    pub(super) fn take_while(&mut self, test: impl Fn(char) -> bool) -> String {
+    pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> String {
         let mut text = String::new();
         while let Some(c) = self.rest.next_if(|c| test(*c)) {
             text.push(c);
@@ -40,7 +40,7 @@ impl<'a> CharReader<'a> {
     }
 
     /// The text up to a character that no backslash escapes. That character is read.
-    pub(super) fn until(&mut self, end: char) -> String {
+    pub(crate) fn until(&mut self, end: char) -> String {
         let mut inner = String::new();
         while let Some(c) = self.rest.next() {
             if c == end {
@@ -55,17 +55,17 @@ impl<'a> CharReader<'a> {
     }
 
     /// The text up to the `'` that ends it.
-    pub(super) fn single_quoted(&mut self) -> String {
+    pub(crate) fn single_quoted(&mut self) -> String {
         self.rest.by_ref().take_while(|c| *c != '\'').collect()
     }
 
     /// The text up to the closing `)`. The `(` is read already.
-    pub(super) fn parenthesised(&mut self) -> String {
+    pub(crate) fn parenthesised(&mut self) -> String {
         self.nested('(', ')')
     }
 
     /// The text up to the bracket that closes. The one that opens is read already.
-    pub(super) fn nested(&mut self, open: char, close: char) -> String {
+    pub(crate) fn nested(&mut self, open: char, close: char) -> String {
         let (mut inner, mut depth, mut quote) = (String::new(), 1_usize, None);
         while let Some(c) = self.rest.next() {
             match quote {
@@ -89,7 +89,7 @@ impl<'a> CharReader<'a> {
     }
 
     /// `[…]` behind its `[`, if it is closed.
-    pub(super) fn bracket(&mut self) -> Option<String> {
+    pub(crate) fn bracket(&mut self) -> Option<String> {
         let ahead: String = self.rest.clone().collect();
         let end = closing_bracket(&ahead)?;
         let inner = ahead.get(..=end).unwrap_or_default();
@@ -98,7 +98,7 @@ impl<'a> CharReader<'a> {
     }
 
     /// `{a..z}` behind its `{`.
-    pub(super) fn sequence(&mut self) -> Option<String> {
+    pub(crate) fn sequence(&mut self) -> Option<String> {
         let ahead: String = self.rest.clone().take(MAX_SEQUENCE).collect();
         let (inner, _) = ahead.split_once('}')?;
         if !inner.contains("..") || inner.contains(['$', '{', ' ']) {
@@ -113,7 +113,7 @@ impl<'a> CharReader<'a> {
     }
 
     /// The text of `$'…'` (bash(1), QUOTING), behind its first quote.
-    pub(super) fn ansi_c(&mut self) -> String {
+    pub(crate) fn ansi_c(&mut self) -> String {
         let mut text = String::new();
         let mut is_over = false;
         while let Some(c) = self.rest.next() {

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use super::word::UNKNOWN;
 use crate::path::normalized;
+use crate::shell::word::UNKNOWN;
 
 /// Directories that are told apart.
 const MAX_DIRECTORIES: usize = 8;
