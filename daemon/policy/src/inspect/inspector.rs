@@ -145,7 +145,7 @@ impl CommandSink for Inspector {
         if !is_sourced {
             self.builtin(&program, args, span, depth);
         }
-        self.learn_written(&program, args, stdin, span);
+        self.inspection.learn_written(&program, args, stdin, span);
         self.run_written(words, &program, stdin, span, depth + 1);
         if is_dangerous {
             // One danger is enough, but a rule may be about what runs.

@@ -17,7 +17,6 @@ pub(crate) mod gate;
 mod harmless_code;
 pub(crate) mod inspection;
 mod inspector;
-mod links;
 mod program_input;
 mod program_word;
 mod redirect;

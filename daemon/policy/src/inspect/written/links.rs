@@ -1,6 +1,6 @@
 //! Links that a text makes, and the paths that lead through them: `ln -s ~/.bashrc x; echo … > x`.
 
-use super::written::may_be;
+use super::written_files::may_be;
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
@@ -17,7 +17,7 @@ const VALUED: Valued<'_> = Valued::These("S suffix t target-directory o options"
 
 /// The links that a text has made. One is known by its name without the directory.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Links {
+pub(in crate::inspect) struct Links {
     links: Vec<Link>,
 }
 
@@ -45,7 +45,7 @@ fn link(source: &str, path: &str, is_symbolic: bool) -> Link {
 }
 
 /// Whether a command makes links, or mounts that act as such: ln(1), link(1), cp(1), mount(8).
-pub(super) fn makes_links(program: &str, args: &[Word]) -> bool {
+pub(in crate::inspect) fn makes_links(program: &str, args: &[Word]) -> bool {
     let given = || options(args, VALUED, Order::Permuted);
     match program {
         "ln" | "link" | "bindfs" => true,
@@ -97,7 +97,7 @@ fn links_of(args: &[Word]) -> Vec<Link> {
 
 impl Links {
     /// Learns of the links that a command makes. `false`: there are more than are remembered.
-    pub(super) fn learn(&mut self, program: &str, args: &[Word]) -> bool {
+    pub(in crate::inspect) fn learn(&mut self, program: &str, args: &[Word]) -> bool {
         if makes_links(program, args) {
             for link in links_of(args) {
                 if !self.links.contains(&link) {
@@ -109,7 +109,7 @@ impl Links {
     }
 
     /// The other files that a path may lead to.
-    pub(super) fn targets(&self, path: &str) -> Vec<String> {
+    pub(in crate::inspect) fn targets(&self, path: &str) -> Vec<String> {
         let mut paths = vec![path.to_owned()];
         let mut at = 0;
         while let Some(path) = paths.get(at).cloned() {
@@ -125,7 +125,7 @@ impl Links {
     }
 
     /// The words of a command with what their links lead to. `None`: no link is used.
-    pub(super) fn followed(&self, program: &str, args: &[Word]) -> Option<Vec<Word>> {
+    pub(in crate::inspect) fn followed(&self, program: &str, args: &[Word]) -> Option<Vec<Word>> {
         if self.links.is_empty() || is_listed(program, OF_LINKS) {
             return None;
         }
