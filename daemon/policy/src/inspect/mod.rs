@@ -4,7 +4,9 @@
 //! [`Inspection`]. Everything is bounded; a text beyond a bound is unknown.
 
 mod assignment;
+mod builtins;
 mod code;
+mod command_danger;
 mod command_sink;
 pub(crate) mod cwd;
 mod emptied;
@@ -88,7 +90,7 @@ pub(crate) fn inspect(
     inspector.environment(request.env);
     let settings = std::mem::take(&mut inspector.inspection.git_settings);
     inspector.environment(&settings);
-    inspector.note_exfiltration();
+    inspector.inspection.note_exfiltration();
     let mut inspection = inspector.inspection;
     if inspection.search_path == SearchPath::Own {
         let commands = inspection.commands.iter_mut();

@@ -88,7 +88,9 @@ impl Inspector {
             self.run_joined(program, &pieces, span, depth);
         }
         match kind {
-            ProgramKind::Shell => self.script_file(&[Word::literal(path, span)]),
+            ProgramKind::Shell => self
+                .inspection
+                .add_script_file(&[Word::literal(path, span)]),
             ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
                 let reason = "it runs statements that their name says to destroy";
                 self.inspection.note(Verdict::Dangerous, reason, span);
