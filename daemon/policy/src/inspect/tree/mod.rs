@@ -4,29 +4,32 @@
 //! Where a statement may run or not, what is set there may be set or not. A loop's body is read once, with
 //! what it sets as unknown. Subshells and stages of a pipeline set nothing.
 
+mod declaration;
+mod redirected;
+mod temporary;
+
 use termd_proto::policy::Verdict;
 use tree_sitter::Node;
 
-use super::assignment::{assign, blur_assigned, is_special, run_builtin};
+use super::assignment::{assign, blur_assigned};
 use super::command_sink::CommandSink;
-use super::emptied::{self, Emptied};
-use super::flow::{input_of, output_of, output_of_statement};
+use super::emptied;
+use super::flow::{input_of, output_of};
 use super::redirect::inspect_redirect;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::fork_bomb::{FORK_BOMB, JOBS_WITHOUT_END, is_fork_bomb, starts_without_end};
-use crate::program::kind::{base_name, is_shell};
-use crate::program::output::fetches;
 use crate::shell::expansion::Scope;
-use crate::shell::expansion::choices::{Choices, readings};
-use crate::shell::expansion::printed::is_descriptor;
+use crate::shell::expansion::choices::readings;
 use crate::shell::expansion::source::{Nesting, Source};
 use crate::shell::state::state_union::StateUnion;
 use crate::shell::state::{Content, ShellState};
-use crate::shell::syntax::grammar_faults::words_behind_redirects;
 use crate::shell::syntax::reserved_words::is_reserved;
 use crate::shell::text::backticks::unescaped;
-use crate::shell::word::{UNKNOWN, Word};
+use crate::shell::word::UNKNOWN;
+use declaration::inspect_declaration;
+use redirected::RedirectedStatement;
+use temporary::TemporaryAssignments;
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -70,7 +73,7 @@ impl TreeWalk<'_> {
                 }
                 self.pipeline(node, stdin, depth);
             }
-            "redirected_statement" => self.redirected(node, stdin, depth),
+            "redirected_statement" => RedirectedStatement::inspect(self, node, stdin, depth),
             "command" => self.command(node, Redirects::default(), stdin, depth),
             "if_statement" | "case_statement" => self.branches(node, stdin, depth),
             "while_statement" | "for_statement" | "c_style_for_statement" => {
@@ -81,7 +84,7 @@ impl TreeWalk<'_> {
             }
             "function_definition" => self.function(node, stdin, depth),
             "variable_assignment" => self.assignment(node, depth),
-            "declaration_command" | "unset_command" => self.declaration(node, depth),
+            "declaration_command" | "unset_command" => inspect_declaration(self, node, depth),
             "subshell" => self.apart(node, stdin, depth),
             // A substitution reads what its command reads, not what the pipeline carries.
             "command_substitution" => self.substitution(node, depth),
@@ -368,69 +371,6 @@ impl TreeWalk<'_> {
         }
     }
 
-    /// `declare`, `export` and their kin, and `unset`.
-    fn declaration(&mut self, node: Node<'_>, depth: usize) {
-        let source = self.source;
-        let program = node.child(0).map_or("", |first| source.of(first));
-        self.substitutions_of_command(node, depth);
-        let (mut assigned, mut words) = (Vec::new(), Vec::new());
-        for child in named_children(node) {
-            if child.kind() == "variable_assignment" {
-                let name = child.child_by_field_name("name");
-                assigned.extend(name.map(|name| source.of(name).to_owned()));
-            } else {
-                let state = &self.sink.inspection().state;
-                words.extend(source.expand(child, Scope::of(state), &mut Choices::none()));
-            }
-        }
-        self.sink.inspection().unordered.matters = true;
-        // The attributes hold for the values, so they come first.
-        let span = source.span(node);
-        let names = assigned.iter().map(|name| Word::literal(name, span));
-        let operands: Vec<Word> = words.iter().cloned().chain(names).collect();
-        run_builtin(program, &operands, self.state());
-        for child in named_children(node) {
-            if child.kind() == "variable_assignment" {
-                self.assign(child, depth);
-            }
-        }
-        if program == "export" || words.iter().any(|word| word.text.starts_with("-x")) {
-            for name in &assigned {
-                self.state().export(name);
-            }
-        }
-        for word in words {
-            inspect_subscript(self.sink, &word.text, word.span, depth);
-            self.declared(program, &word, depth);
-        }
-    }
-
-    /// Takes a word of `declare` and its kin, which may be an assignment or make a name stand for another.
-    fn declared(&mut self, program: &str, word: &Word, depth: usize) {
-        let refers = word.text.starts_with('-') && word.text.contains('n');
-        if refers && matches!(program, "declare" | "typeset" | "local") {
-            self.sink.inspection().note_possible(word.span);
-        }
-        if let Some((name, value)) = word.text.split_once('=') {
-            let name = name.split('[').next().unwrap_or(name);
-            let name = name.trim_end_matches('+');
-            self.sink.assignment(name, value, word.span, depth);
-            if value.starts_with('(') {
-                // The elements of an array are expanded once more.
-                let nesting = Nesting::Within(word.span);
-                let before = self.state().clone();
-                inspect_script(
-                    self.sink,
-                    &format!("_={value}"),
-                    nesting,
-                    &Stdin::Given,
-                    depth + 1,
-                );
-                *self.state() = before;
-            }
-        }
-    }
-
     /// The commands in the subscripts of quoted words: `[[ -v 'a[$(cmd)]' ]]`.
     fn subscripts_of(&mut self, node: Node<'_>, depth: usize) {
         let mut rest = vec![node];
@@ -440,164 +380,6 @@ impl TreeWalk<'_> {
                 inspect_subscript(self.sink, self.source.of(node), span, depth);
             } else {
                 rest.extend(named_children(node));
-            }
-        }
-    }
-
-    fn redirected(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
-        let given = self.input_of(node);
-        self.note_reverse_shell(node);
-        let reads = given.clone().unwrap_or_else(|| stdin.clone());
-        let body = node.child_by_field_name("body");
-        let output = body.map_or_else(
-            || Stdin::Literal(String::new()),
-            |body| output_of_statement(body, self.source, self.state(), &reads),
-        );
-        let printed = match &output {
-            Stdin::Given | Stdin::File(_) | Stdin::Joined(_) => Stdin::Computed,
-            printed => printed.clone(),
-        };
-        let emptied = Emptied::by(node, self.source);
-        let has_words = !words_behind_redirects(node).is_empty();
-        if has_words && body.is_none_or(|body| body.kind() != "command") {
-            let span = self.source.span(node);
-            self.sink.inspection().note_possible(span);
-        }
-        for child in named_children(node) {
-            match child.kind() {
-                "file_redirect" => {
-                    self.file_redirect(child);
-                    self.note_fetched(node, child);
-                    if let Some(reason) = emptied.reason(child) {
-                        self.note_danger(reason, child);
-                    }
-                    self.written(child, &printed, depth);
-                    self.learn_written(child, &output);
-                }
-                // The node holds the rest of the marker's line too: `cat <<EOF | sh`.
-                "heredoc_redirect" => {
-                    let through = match (&given, node.child_by_field_name("body")) {
-                        (Some(given), Some(body)) if self.copies_its_input(body) => given.clone(),
-                        (_, Some(_)) => printed.clone(),
-                        _ => Stdin::Computed,
-                    };
-                    self.heredoc(child, &through, &printed, depth + 1);
-                }
-                "herestring_redirect" => self.children(child, &Stdin::Given, depth + 1),
-                "command" => {
-                    let redirects = Redirects {
-                        stdin: given.clone(),
-                        words: words_behind_redirects(node),
-                    };
-                    self.command(child, redirects, stdin, depth + 1);
-                    if self.first_word(child) == "exec" && self.source.of(node).contains(">(") {
-                        self.state().feeds_program = true;
-                    }
-                }
-                _ => self.statement(child, &reads, depth + 1),
-            }
-        }
-    }
-
-    /// What a redirection makes of a statement's output: the input of `>(…)`, or of a program that an
-    /// earlier statement has started.
-    fn written(&mut self, redirect: Node<'_>, printed: &Stdin, depth: usize) {
-        let source = self.source;
-        for child in named_children(redirect) {
-            let is_written = source.of(child).starts_with(">(");
-            if child.kind() == "process_substitution" && is_written {
-                self.apart(child, printed, depth + 1);
-            } else {
-                self.statement(child, &Stdin::Given, depth + 1);
-            }
-        }
-        let Some(place) = redirect.child_by_field_name("destination") else {
-            return;
-        };
-        let (operator, target) = (source.operator(redirect), source.of(place));
-        let is_standard = matches!(target, "1" | "2" | "-" | "/dev/stdout" | "/dev/stderr");
-        let leads = (operator == ">&" || is_descriptor(target)) && !is_standard;
-        if !(leads && operator.contains('>') && self.state().feeds_program) {
-            return;
-        }
-        let span = source.span(redirect);
-        if let Some(text) = printed.text() {
-            let nesting = Nesting::Within(span);
-            inspect_script(self.sink, text, nesting, &Stdin::Given, depth + 1);
-        } else {
-            let reason = "it writes to a program that was started before";
-            self.sink.inspection().note(Verdict::Unknown, reason, span);
-        }
-    }
-
-    /// Learns of the file that a redirection gives what a statement prints.
-    fn learn_written(&mut self, redirect: Node<'_>, printed: &Stdin) {
-        let source = self.source;
-        let operator = source.operator(redirect);
-        let Some(place) = redirect.child_by_field_name("destination") else {
-            return;
-        };
-        if !operator.contains('>') || place.kind() == "process_substitution" {
-            return;
-        }
-        let descriptor = redirect.child_by_field_name("descriptor");
-        let is_of_stdout = descriptor.is_none_or(|descriptor| source.of(descriptor) == "1");
-        let text = if is_of_stdout && operator != "<>" {
-            printed
-        } else {
-            &Stdin::Computed
-        };
-        let state = &self.sink.inspection().state;
-        let words = source.expand(place, Scope::of(state), &mut Choices::none());
-        let parts: Vec<String> = words.iter().map(Word::path).collect();
-        let path = parts.join(" ");
-        let is_number = path.chars().all(|c| c.is_ascii_digit() || c == '-');
-        if !(operator == ">&" && is_number) {
-            let written = &mut self.sink.inspection().written;
-            written.learn(&path, text, operator.contains(">>"));
-        }
-    }
-
-    /// Notes a shell that is tied to `/dev/tcp/host/port` (bash(1), REDIRECTION). Another program may
-    /// look whether a port is open.
-    fn note_reverse_shell(&mut self, node: Node<'_>) {
-        let text = self.source.of(node);
-        let connects = text.contains("/dev/tcp/") || text.contains("/dev/udp/");
-        let program = self.first_word(node);
-        if connects && (is_shell(program) || program == "exec") {
-            self.note_danger("it ties a shell to a connection", node);
-        }
-    }
-
-    /// The name of the program that a statement begins with, as it is written.
-    fn first_word(&self, node: Node<'_>) -> &str {
-        let mut words = self.source.of(node).split_whitespace();
-        words.next().map_or("", base_name)
-    }
-
-    /// Whether a statement prints what it reads.
-    fn copies_its_input(&self, body: Node<'_>) -> bool {
-        matches!(self.first_word(body), "cat" | "tee")
-    }
-
-    fn heredoc(&mut self, node: Node<'_>, through: &Stdin, printed: &Stdin, depth: usize) {
-        for child in named_children(node) {
-            match child.kind() {
-                "pipeline" | "command" => {
-                    let source = self.source.text;
-                    let piped = source
-                        .get(node.start_byte()..child.start_byte())
-                        .is_some_and(|before| before.trim_end().ends_with('|'))
-                        || child.kind() == "pipeline";
-                    let reads = if piped { through } else { &Stdin::Given };
-                    self.statement(child, reads, depth + 1);
-                }
-                "file_redirect" => {
-                    self.file_redirect(child);
-                    self.written(child, printed, depth);
-                    self.learn_written(child, printed);
-                }
-                _ => self.statement(child, &Stdin::Given, depth + 1),
             }
         }
     }
@@ -624,7 +406,7 @@ impl TreeWalk<'_> {
             words
         });
         let before = self.state().clone();
-        let temporary = self.temporary(node, depth);
+        let temporary = TemporaryAssignments::make(self, node, depth);
         let with_temporary = self.state().clone();
         let mut after = StateUnion::default();
         alternatives.dedup();
@@ -635,7 +417,7 @@ impl TreeWalk<'_> {
             inspection.is_unlikely |= is_unlikely;
             self.sink.command(&words, &reads, depth + 1);
             self.sink.inspection().is_unlikely = was_unlikely;
-            self.restore(&temporary, &before, &words);
+            temporary.restore(self.state(), &words);
             after.add(self.state());
         }
         *self.state() = after.into_state().unwrap_or(before);
@@ -650,63 +432,12 @@ impl TreeWalk<'_> {
         }
     }
 
-    /// Makes the assignments before a command, which hold for the command alone. Returns their names.
-    fn temporary(&mut self, node: Node<'_>, depth: usize) -> Vec<String> {
-        let source = self.source;
-        let mut names = Vec::new();
-        for child in named_children(node) {
-            if child.kind() == "variable_assignment" {
-                self.assign(child, depth);
-                let name = child.child_by_field_name("name");
-                let name = name.map_or("", |name| source.of(name)).to_owned();
-                self.state().export(&name);
-                names.push(name);
-            }
-        }
-        names
-    }
-
-    fn restore(&mut self, temporary: &[String], before: &ShellState, words: &[Word]) {
-        let program = words.first().map_or("", |word| word.text.as_str());
-        let lasts =
-            words.is_empty() || is_special(program) || self.state().function(program).is_some();
-        for name in temporary {
-            let was = before.contents(name).map(<[Content]>::to_vec);
-            match (was, lasts) {
-                (was, true) => {
-                    self.state()
-                        .may_assign(name, was.unwrap_or_else(|| vec![Content::Unknown]));
-                }
-                (Some(was), false) => self.state().assign(name, was),
-                (None, false) => self.state().forget(name),
-            }
-        }
-    }
-
     fn file_redirect(&mut self, node: Node<'_>) {
         // Further destinations are words of the command.
         if let Some(file) = node.child_by_field_name("destination") {
             let (operator, target) = (self.source.operator(node), self.source.of(file));
             let span = self.source.span(file);
             inspect_redirect(self.sink.inspection(), operator, target, span);
-        }
-    }
-
-    /// Learns of a file that a fetched text is written to.
-    fn note_fetched(&mut self, statement: Node<'_>, redirect: Node<'_>) {
-        let body = statement.child_by_field_name("body");
-        let file = redirect.child_by_field_name("destination");
-        if let (Some(body), Some(file)) = (body, file)
-            && self.source.operator(redirect).contains('>')
-            && fetches(self.source.of(body))
-        {
-            let state = &self.sink.inspection().state;
-            let words = self
-                .source
-                .expand(file, Scope::of(state), &mut Choices::none());
-            let names = words.iter().map(|word| base_name(&word.text).to_owned());
-            let names: Vec<String> = names.collect();
-            self.sink.inspection().fetched.files.extend(names);
         }
     }
 
