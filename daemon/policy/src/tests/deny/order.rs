@@ -2,7 +2,7 @@
 //! of the first tables was run by bash, and started git.
 #![allow(clippy::too_many_lines)] // Tables.
 
-use super::forbidden::Forbidden;
+use crate::tests::forbidden::Forbidden;
 
 const GIT: Forbidden = Forbidden("git");
 
