@@ -95,7 +95,10 @@ const HELD: [(&str, &str); 85] = [
     ("SHELL", "./bash"),
 ];
 
-const SAFE: [(&str, &str); 52] = [
+const SAFE: [(&str, &str); 55] = [
+    ("LESS", "-R -X -F +G"),
+    ("LESS", "-iMRS -x4"),
+    ("LESS", "-P ?f%f .?m(file %i of %m) $ -R"),
     ("LESS", "+/a!b"),
     ("LESS", "-Pa!b+c -R"),
     ("GIT_PAGER", "$PAGER"),

@@ -220,6 +220,11 @@ fn what_a_text_writes_and_does_not_run_is_free() {
             "bash --rcfile build/env.sh -i",
             "echo x > .gitignore; HOME=$PWD npm test",
             "set -- a b; echo 'echo $1' > w; . ./w",
+            "echo A=1 > env.sh; source env.sh && make",
+            "cat a.sql b.sql | psql db",
+            "cat a b | sort > c; sh run.sh",
+            "ln -s $SRC/x y; ls y; ./run.sh",
+            "cat > patch.py <<E\nimport os\nE\ncat extra.py >> patch.py; python3 patch.py",
         ],
     );
 }
