@@ -1,16 +1,16 @@
 //! The gate, by tables: texts and what they are.
 
+mod agents_days;
 mod approved;
 mod corpus;
 mod daemon;
 mod decisions;
-mod deny_order;
-mod deny_rules;
-mod deny_spellings;
+mod deny;
 mod forbidden;
 mod layers;
 mod lines;
 mod may_fit;
+mod parameters;
 mod place;
 mod programs;
 mod properties;

@@ -15,9 +15,9 @@ use crate::danger::sql;
 use crate::inspect::state_behind;
 use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
 use crate::request::Completeness;
-use crate::shell::continuation::{Continuation, continuation, open_heredoc};
-use crate::shell::history::expands_history;
 use crate::shell::state::ShellState;
+use crate::shell::syntax::continuation::{Continuation, continuation, open_heredoc};
+use crate::shell::text::history::expands_history;
 use keys::{Key, KeyReader};
 use line_editor::LineEditor;
 

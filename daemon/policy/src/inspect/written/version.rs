@@ -1,0 +1,41 @@
+//! What a file holds after the statements of a text, in parts.
+
+/// What one file may hold, by the statements that write it anew.
+pub(super) const MAX_VERSIONS: usize = 8;
+
+/// A part of what a file holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Text(String),
+    /// What another file holds, which was there before the text.
+    CopyOf(String),
+    /// What a program makes or prints.
+    Unread,
+    /// A file of which a program changes a part, or which code of another language names. It matters to
+    /// rules alone.
+    Changed,
+}
+
+/// What a file holds, from its begin to its end.
+pub(super) type Version = Vec<Part>;
+
+/// Each of these versions with each of the others behind it. Too many are not told apart.
+pub(super) fn appended(versions: &[Version], added: &[Version]) -> Vec<Version> {
+    if versions.len() * added.len() > MAX_VERSIONS {
+        return vec![vec![Part::Unread]];
+    }
+    let pairs = versions
+        .iter()
+        .flat_map(|version| added.iter().map(move |added| (version, added)));
+    pairs
+        .map(|(version, added)| [version.as_slice(), added].concat())
+        .collect()
+}
+
+/// Whether what is added to a file begins a line.
+pub(super) fn ends_line(version: &Version) -> bool {
+    match version.last() {
+        Some(Part::Text(text)) => text.is_empty() || text.ends_with('\n'),
+        _ => true,
+    }
+}
