@@ -315,3 +315,11 @@ fn the_gate_reads_what_a_text_writes_or_says_that_it_does_not() {
         assert_eq!(judged(line, None).verdict, verdict, "{line}");
     }
 }
+
+/// Each file is twice the one before it: what is longer than a text that is judged is not kept.
+#[test]
+fn a_file_that_doubles_is_unknown_at_once() {
+    let doubled = (0..40).map(|at| format!("cat w{at} w{at} > w{};", at + 1));
+    let line = format!("echo ls > w0;{}sh w40", doubled.collect::<String>());
+    assert_eq!(judged(&line, None).verdict, Verdict::Unknown);
+}
