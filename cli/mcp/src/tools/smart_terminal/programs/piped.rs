@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
+use termd_client::timestamp::now_ms;
 use termd_proto::terminal::{
     CreateTerminal, Encoding, EndCause, ExitStatus, KillTerminal, OutputStream, ReadFrom,
-    ReadTerminal, Stdio, WaitForExit,
+    ReadTerminal, Stdio, TerminalInfo, TerminalState, WaitForExit,
 };
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
@@ -18,7 +19,8 @@ use tokio::time::Instant;
 use super::checks::{FileCheck, SuccessFile};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
 use crate::tool::{
-    Call, Facts, TemporaryTerminal, ToolError, add, environment, set, to_milliseconds,
+    ANSWERED_AFTER, Call, Facts, TaskNote, TemporaryTerminal, ToolError, add, environment, set,
+    to_milliseconds,
 };
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
@@ -43,10 +45,10 @@ pub(crate) struct Command {
     cwd: Option<String>,
     /// ms
     #[schemars(extend("default" = ONE_SHOT_SECONDS * 1_000))]
-    timeout: Timeout,
+    pub(crate) timeout: Timeout,
     /// Of each stream
     #[schemars(range(min = 1_024, max = 1_048_576), extend("default" = 102_400))]
-    max_output_bytes: u64,
+    pub(crate) max_output_bytes: u64,
     confirmed: Confirmed,
 }
 
@@ -61,15 +63,14 @@ pub(crate) struct Stream {
 /// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    id: TerminalId,
-    pub(crate) cwd: String,
+    pub(crate) info: TerminalInfo,
     end: Offset,
     pub(crate) exit_code: Option<i64>,
     signal: Option<String>,
     limit: Option<EndCause>,
     timed_out: bool,
     /// It has outlived the time of its call, and goes on.
-    is_running: bool,
+    pub(crate) is_running: bool,
     duration: Duration,
     pub(crate) stdout: Stream,
     stderr: Stream,
@@ -84,15 +85,15 @@ impl Finished {
     }
 
     /// The fields of the result, without stdout's.
-    pub(crate) fn describe(&self, command: &Command, succeeded: bool) -> Facts {
+    pub(crate) fn describe(&self, cmd: &str, args: &[String], succeeded: bool) -> Facts {
         let mut facts = Facts::new();
         set(
             &mut facts,
             json!({
                 "ok": succeeded && !self.timed_out && !self.is_cut(),
-                "cmd": command.cmd,
-                "args": command.args,
-                "cwd": self.cwd,
+                "cmd": cmd,
+                "args": args,
+                "cwd": self.info.cwd,
                 "exitCode": self.exit_code,
                 "timedOut": self.timed_out,
                 "durationMs": to_milliseconds(self.duration),
@@ -107,7 +108,7 @@ impl Finished {
         if self.is_running {
             add(
                 &mut facts,
-                json!({ "running": true, "sessionId": self.id, "position": self.end }),
+                json!({ "running": true, "sessionId": self.info.id, "position": self.end }),
             );
         }
         if self.is_cut() {
@@ -121,19 +122,21 @@ impl Finished {
                 .collect();
             add(
                 &mut facts,
-                json!({ "maxOutputExceeded": true, "omitted": omitted, "sessionId": self.id }),
+                json!({ "maxOutputExceeded": true, "omitted": omitted, "sessionId": self.info.id }),
             );
         }
         facts
     }
 }
 
-/// Runs a program to its end, or to its timeout. `file` is looked for while its terminal is open.
+/// Runs a program to its end, or to its timeout, or until it is a task. `file` is looked for while
+/// its terminal is open.
 pub(crate) async fn execute(
     call: &Call,
     command: &Command,
     (program, args): (String, Vec<String>),
     file: Option<&SuccessFile>,
+    task: Option<&TaskNote>,
 ) -> Result<Finished, ToolError> {
     let cwd = directory(command.cwd.as_deref())?;
     // Without arguments, the daemon reads a name with such characters as a shell line.
@@ -147,6 +150,7 @@ pub(crate) async fn execute(
         cwd: Some(cwd.clone()),
         stdio: Stdio::Pipes,
         confirmed: command.confirmed.0,
+        meta: task.and_then(TaskNote::to_meta),
         ..CreateTerminal::default()
     };
     let begun = Instant::now();
@@ -164,28 +168,67 @@ pub(crate) async fn execute(
         }
     })?;
     let id = temporary.info.id.clone();
-    let deadline = begun + command.timeout.to_duration();
+    let patience = match task {
+        Some(_) => ANSWERED_AFTER,
+        None => command.timeout.to_duration(),
+    };
+    let deadline = begun + patience;
     let terminal = (&id).into();
     let ending = Box::pin(until_end(call, &id, deadline));
     let ended = call.progress.during(backend, &terminal, ending).await?;
-    let duration = begun.elapsed();
-    let limit = command.max_output_bytes;
-    let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
-    let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
-    let file = match file {
-        Some(file) if !ended.is_running => Some(file.check(call, &id).await),
-        _ => None,
-    };
-    if ended.is_running {
+    let (is_running, duration) = (ended.is_running, begun.elapsed());
+    let info = temporary.info.clone();
+    let finished = collect(call, info, ended, duration, file, command.max_output_bytes).await?;
+    if is_running {
         temporary.leave_running();
-        call.shared.cursors.set_read(&id, ended.end);
     } else {
         temporary.close(None).await?;
     }
+    Ok(finished)
+}
+
+/// What the command of a task has come to.
+pub(crate) async fn finished(
+    call: &Call,
+    info: TerminalInfo,
+    file: Option<&SuccessFile>,
+    limit: u64,
+) -> Result<Finished, ToolError> {
+    let is_running = info.state == TerminalState::Running;
+    let ended = Ended {
+        status: info.exit_status.clone(),
+        limit: info.end_cause,
+        end: info.end,
+        timed_out: is_running,
+        is_running,
+    };
+    let over = info.exited_at_ms.unwrap_or_else(now_ms);
+    let taken = u64::try_from(over - info.created_at_ms).unwrap_or_default();
+    let duration = Duration::from_millis(taken);
+    Ok(collect(call, info, ended, duration, file, limit).await?)
+}
+
+async fn collect(
+    call: &Call,
+    info: TerminalInfo,
+    ended: Ended,
+    duration: Duration,
+    file: Option<&SuccessFile>,
+    limit: u64,
+) -> Result<Finished, ClientError> {
+    let id = &info.id;
+    let stdout = stream(call, id, ended.end, OutputStream::Stdout, limit).await?;
+    let stderr = stream(call, id, ended.end, OutputStream::Stderr, limit).await?;
+    let file = match file {
+        Some(file) if !ended.is_running => Some(file.check(call, id).await),
+        _ => None,
+    };
+    if ended.is_running {
+        call.shared.cursors.set_read(id, ended.end);
+    }
     let status = ended.status;
     Ok(Finished {
-        id,
-        cwd,
+        info,
         end: ended.end,
         exit_code: status.as_ref().and_then(|it| it.exit_code).map(i64::from),
         signal: status.and_then(|it| it.signal),
