@@ -19,8 +19,8 @@ use tokio::time::Instant;
 use super::checks::{FileCheck, SuccessFile};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
 use crate::tool::{
-    ANSWERED_AFTER, Call, Facts, TaskNote, TemporaryTerminal, ToolError, add, environment, set,
-    to_milliseconds,
+    ANSWERED_AFTER, Bounds, Call, Facts, Omitted, Pages, TaskNote, TemporaryTerminal, ToolError,
+    add, environment, set, to_milliseconds,
 };
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
@@ -29,6 +29,8 @@ use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
 const FLOOD_BYTES: u64 = 64 << 20;
+/// The most of a stream that is gone through where the call says nothing; smart-terminal-mcp's limit.
+const MAX_STREAM_BYTES: u64 = 102_400;
 /// The time between two measurements of a running command's output.
 const MEASURED_EVERY: Duration = Duration::from_millis(250);
 /// Characters that make a program's name a shell line.
@@ -47,8 +49,8 @@ pub(crate) struct Command {
     #[schemars(extend("default" = ONE_SHOT_SECONDS * 1_000))]
     pub(crate) timeout: Timeout,
     /// Of each stream
-    #[schemars(range(min = 1_024, max = 1_048_576), extend("default" = 102_400))]
-    pub(crate) max_output_bytes: u64,
+    #[schemars(range(min = 1_024, max = 1_048_576))]
+    pub(crate) max_output_bytes: Option<u64>,
     confirmed: Confirmed,
 }
 
@@ -56,8 +58,9 @@ pub(crate) struct Command {
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) text: String,
-    /// The start of the output that is left out.
-    cut_at: Option<Offset>,
+    /// Whether the text is not all of it.
+    is_cut: bool,
+    omitted: Omitted,
 }
 
 /// What a command came to.
@@ -81,7 +84,38 @@ pub(crate) struct Finished {
 impl Finished {
     /// Whether something is left out.
     pub(crate) fn is_cut(&self) -> bool {
-        self.stdout.cut_at.is_some() || self.stderr.cut_at.is_some()
+        self.stdout.is_cut || self.stderr.is_cut
+    }
+
+    /// Shortens each stream to an excerpt, where it is longer than an answer shows.
+    pub(crate) async fn shorten(
+        &mut self,
+        call: &Call,
+        max_bytes: Option<u64>,
+    ) -> Result<(), ClientError> {
+        let bytes = max_bytes.unwrap_or(call.shared.settings.max_output_bytes);
+        for (stream, of) in [
+            (&mut self.stdout, OutputStream::Stdout),
+            (&mut self.stderr, OutputStream::Stderr),
+        ] {
+            if !stream.is_cut && stream.text.len() as u64 <= bytes {
+                continue;
+            }
+            let pages = Pages {
+                backend: call.backend(),
+                id: &self.info.id,
+                encoding: Encoding::Text,
+                stream: Some(of),
+            };
+            let bounds = Bounds {
+                bytes,
+                lines: bytes,
+            };
+            let excerpt = pages.excerpt((Offset::ZERO, self.end), bounds).await?;
+            stream.text = excerpt.text;
+            stream.omitted = excerpt.omitted;
+        }
+        Ok(())
     }
 
     /// The fields of the result, without stdout's.
@@ -111,18 +145,19 @@ impl Finished {
                 json!({ "running": true, "sessionId": self.info.id, "position": self.end }),
             );
         }
-        if self.is_cut() {
-            let cut = [("stdout", &self.stdout), ("stderr", &self.stderr)];
-            let omitted: Vec<Value> = cut
-                .iter()
-                .filter_map(|(name, stream)| {
-                    let from = stream.cut_at?;
-                    Some(json!({ "stream": name, "from": from, "to": self.end }))
-                })
-                .collect();
+        let streams = [("stdout", &self.stdout), ("stderr", &self.stderr)];
+        let omitted: Vec<Value> = streams
+            .iter()
+            .flat_map(|(name, stream)| {
+                let ranges = stream.omitted.ranges();
+                ranges.map(move |(from, to)| json!({ "stream": name, "from": from, "to": to }))
+            })
+            .collect();
+        if !omitted.is_empty() {
+            let exceeded = self.is_cut().then_some(true);
             add(
                 &mut facts,
-                json!({ "maxOutputExceeded": true, "omitted": omitted, "sessionId": self.info.id }),
+                json!({ "maxOutputExceeded": exceeded, "omitted": omitted, "sessionId": self.info.id }),
             );
         }
         facts
@@ -192,7 +227,7 @@ pub(crate) async fn finished(
     call: &Call,
     info: TerminalInfo,
     file: Option<&SuccessFile>,
-    limit: u64,
+    limit: Option<u64>,
 ) -> Result<Finished, ToolError> {
     let is_running = info.state == TerminalState::Running;
     let ended = Ended {
@@ -214,9 +249,10 @@ async fn collect(
     ended: Ended,
     duration: Duration,
     file: Option<&SuccessFile>,
-    limit: u64,
+    limit: Option<u64>,
 ) -> Result<Finished, ClientError> {
     let id = &info.id;
+    let limit = limit.unwrap_or(MAX_STREAM_BYTES);
     let stdout = stream(call, id, ended.end, OutputStream::Stdout, limit).await?;
     let stderr = stream(call, id, ended.end, OutputStream::Stderr, limit).await?;
     let file = match file {
@@ -315,7 +351,8 @@ async fn stream(
     while from < end {
         let left = limit.saturating_sub(all.text.len() as u64);
         if left < 4 {
-            all.cut_at = Some(from);
+            all.is_cut = true;
+            all.omitted.add(from, end);
             break;
         }
         let request = ReadTerminal {

@@ -65,7 +65,7 @@ struct Form {
 #[derive(Debug, Serialize, Deserialize)]
 struct TaskForm {
     form: Form,
-    max_output_bytes: u64,
+    max_output_bytes: Option<u64>,
 }
 
 /// The result fields of `terminal_run` and `terminal_run_paged`.
@@ -146,7 +146,9 @@ async fn run_command(call: Call, arguments: Arguments) -> Outcome {
     if task.is_some() && finished.is_running {
         return Ok(ToolAnswer::Task(Box::new(finished.info)));
     }
-    Ok(form.answer(finished, &checks, &command.cmd, &command.args))
+    let argv = (command.cmd.as_str(), command.args.as_slice());
+    let limit = command.max_output_bytes;
+    form.answer(&call, finished, &checks, argv, limit).await
 }
 
 /// The result of a task. The line of a shell is its command.
@@ -161,7 +163,9 @@ async fn conclude(call: Call, info: TerminalInfo, kept: TaskForm) -> Outcome {
     let cmd = argv.next().unwrap_or_default();
     let args: Vec<String> = argv.collect();
     let finished = finished(&call, info, checks.file(), max_output_bytes).await?;
-    Ok(form.answer(finished, &checks, &cmd, &args))
+    let argv = (cmd.as_str(), args.as_slice());
+    form.answer(&call, finished, &checks, argv, max_output_bytes)
+        .await
 }
 
 impl Form {
@@ -173,25 +177,27 @@ impl Form {
         )
     }
 
-    fn answer(
+    async fn answer(
         &self,
+        call: &Call,
         mut finished: Finished,
         checks: &Checks,
-        cmd: &str,
-        args: &[String],
-    ) -> ToolAnswer {
+        (cmd, args): (&str, &[String]),
+        limit: Option<u64>,
+    ) -> Outcome {
         let (succeeded, said) = checks.judge(finished.exit_code, finished.file.take());
-        let mut facts = finished.describe(cmd, args, succeeded);
-        facts.extend(said);
         let parsed = if self.shell || finished.exit_code != Some(0) || finished.is_cut() {
             None
         } else {
             parse::output(cmd, args, &finished.stdout.text)
         };
+        finished.shorten(call, limit).await?;
+        let mut facts = finished.describe(cmd, args, succeeded);
+        facts.extend(said);
         let raw = &finished.stdout.text;
         let stdout = stdout(raw, parsed, self.parse, self.parse_only, self.summary);
         facts.insert("stdout".to_owned(), stdout);
-        ToolAnswer::Facts(facts.into())
+        Ok(ToolAnswer::Facts(facts.into()))
     }
 }
 
