@@ -149,6 +149,12 @@ fn a_full_screen_program_is_read_as_a_person_sees_it() {
         assert_eq!(next["is_first_read"], false);
         next["changed_lines"] == json!([{ "line": 1, "content": "TUI!more" }])
     });
+    let typed = client.call(
+        "session_interact",
+        &json!({ "session_id": id, "input": "!" }),
+    );
+    assert_eq!(typed["state"], "full_screen", "{typed}");
+    assert_eq!(typed["output"], "TUI!more!\nmore!", "{typed}");
     let picture = client.result("session_screenshot", &json!({ "session_id": id }));
     assert_eq!(picture["content"].as_array().unwrap().len(), 1);
     assert_eq!(picture["content"][0]["mimeType"], "image/png");
