@@ -162,6 +162,29 @@ fn a_full_screen_program_is_read_as_a_person_sees_it() {
 }
 
 #[test]
+fn a_key_is_answered_by_what_comes_of_it() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    // It draws a moment after each key.
+    let program = r"sh -c 'stty raw -echo; printf \\033[?1049h\\033[Hready
+        for n in 1 2 3; do
+            dd bs=4 count=1 2>&-; sleep 0.15; printf \\033[2J\\033[Hkey-%s $n
+        done; cat'";
+    let id = client.create(program);
+    wait_until("it is on", || {
+        let read = client.call("session_read", &json!({ "session_id": id }));
+        read["output"] == "ready"
+    });
+    for n in 1..=3 {
+        let typed = client.call(
+            "session_interact",
+            &json!({ "session_id": id, "key": "page_down" }),
+        );
+        assert_eq!(typed["output"], format!("key-{n}"), "{typed}");
+    }
+}
+
+#[test]
 fn enter_is_cr_and_keys_follow_the_modes_that_the_program_set() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
