@@ -20,12 +20,16 @@ use super::output::{self, Manner};
 use super::params::{Confirmed, MaxOutputBytes, Seconds};
 use super::results::{self, success};
 use super::status::exit;
+use crate::backend::Backend;
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS, Settings, Truncation};
 use crate::tool::{
-    ANSWERED_AFTER, Call, Effect, Field, Handler, Outcome, Standing, TaskNote, TemporaryTerminal,
-    Tool, ToolAnswer, ToolError, add, environment,
+    ANSWERED_AFTER, Call, Effect, Field, Handler, Outcome, Standing, State, TaskNote,
+    TemporaryTerminal, Tool, ToolAnswer, ToolError, add, environment,
 };
 
+/// How long the exit of a command is waited for before another look at what it does, where it may have
+/// shown a prompt.
+const PROMPT_LOOK: Duration = Duration::from_millis(500);
 /// Programs that take a command by `-c`.
 const SHELLS: [&str; 9] = [
     "ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "yash", "zsh",
@@ -35,6 +39,8 @@ const EOF_MS: u64 = 300;
 /// Says what to do about a command that is not done.
 const GOES_ON: &str = "The time is over and it still runs, by itself: session_read with this \
 session_id and offset reads on, session_wait_for waits, session_close ends it.";
+const AWAITS: &str = "It waits for somebody: session_interact with this session_id answers, \
+session_close ends it.";
 const WAS_ENDED: &str = "The time was over, and it was ended. Give a longer timeout, or run it in a \
 session (session_create).";
 
@@ -148,12 +154,12 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
         } else {
             deadline
         };
-        until_exit(&call, &id, patience).await?
+        until_over(&call, &id, patience).await?
     } else {
         let line = Typing::line(arguments.exec.clone(), arguments.confirmed);
         typed(&call, &id, &line, deadline).await?
     };
-    if task.is_some() && done.by.is_none() {
+    if task.is_some() && done.is_timed_out() {
         return Ok(ToolAnswer::Task(Box::new(terminal.leave_running())));
     }
     let goes_on = done.by.is_none() && call.shared.settings.exec_timeout == ExecTimeout::Continue;
@@ -179,6 +185,7 @@ async fn conclude(call: Call, info: TerminalInfo, form: Form) -> Outcome {
         start: Offset::ZERO,
         end: info.end,
         by: is_over.then_some("exit"),
+        awaits: false,
     };
     let ended = is_over.then_some((info.exit_status, info.end_cause));
     answer(&call, &info.id, form, done, ended).await
@@ -206,14 +213,18 @@ async fn answer(
     };
     add(&mut facts, json!(standing));
     output.describe(&mut facts);
+    if standing.state == State::FullScreen {
+        let screen = call.backend().screen_text(id).await?;
+        facts.insert("output".to_owned(), screen.into());
+    }
     add(
         &mut facts,
         json!({
             "session_id": id,
             "is_alive": goes_on,
-            "timed_out": done.by.is_none(),
+            "timed_out": done.is_timed_out(),
             "completed_by": done.by,
-            "message": done.by.is_none().then_some(if goes_on { GOES_ON } else { WAS_ENDED }),
+            "message": done.message(goes_on),
         }),
     );
     if let Some((status, limit)) = ended {
@@ -228,22 +239,90 @@ struct Done {
     end: Offset,
     /// How it is known that it is done. `None`: it is not, and the time is over.
     by: Option<&'static str>,
+    /// It waits for somebody, who has to answer it or to look at its screen.
+    awaits: bool,
 }
 
-async fn until_exit(call: &Call, id: &TerminalId, timeout: Duration) -> Result<Done, ClientError> {
+impl Done {
+    fn is_timed_out(&self) -> bool {
+        self.by.is_none() && !self.awaits
+    }
+
+    fn message(&self, goes_on: bool) -> Option<&'static str> {
+        if self.awaits {
+            return Some(AWAITS);
+        }
+        let said = if goes_on { GOES_ON } else { WAS_ENDED };
+        self.by.is_none().then_some(said)
+    }
+}
+
+/// Waits for the exit. A command that waits for somebody is not waited for, unless the settings end it
+/// at its timeout.
+async fn until_over(call: &Call, id: &TerminalId, timeout: Duration) -> Result<Done, ClientError> {
     let backend = call.backend();
-    let waiting = backend
-        .pool()
-        .wait_until(Instant::now() + timeout, |left| WaitForExit {
-            id: TerminalRef::from(id),
-            timeout_ms: Some(left),
-        });
-    let waited = call.progress.during(backend, &id.into(), waiting).await?;
+    let deadline = Instant::now() + timeout;
+    let waiting = async {
+        match call.shared.settings.exec_timeout {
+            ExecTimeout::Continue => until_exit_or_input(backend, id, deadline).await,
+            ExecTimeout::End => until_exit(backend, id, deadline).await,
+        }
+    };
+    let waiting = Box::pin(waiting);
+    call.progress.during(backend, &id.into(), waiting).await
+}
+
+async fn until_exit(
+    backend: &Backend,
+    id: &TerminalId,
+    deadline: Instant,
+) -> Result<Done, ClientError> {
+    let waiting = backend.pool().wait_until(deadline, |left| WaitForExit {
+        id: TerminalRef::from(id),
+        timeout_ms: Some(left),
+    });
+    let waited = waiting.await?;
     Ok(Done {
         start: Offset::ZERO,
         end: waited.end,
         by: waited.exited.then_some("exit"),
+        awaits: false,
     })
+}
+
+async fn until_exit_or_input(
+    backend: &Backend,
+    id: &TerminalId,
+    deadline: Instant,
+) -> Result<Done, ClientError> {
+    let until = Until {
+        done: true,
+        ..Until::default()
+    };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let wait = backend
+            .wait_for(id, Some(Offset::ZERO), &until, left)
+            .await?;
+        if wait.ended_by == WaitEnd::Exited || wait.ended_by == WaitEnd::Timeout {
+            return until_exit(backend, id, Instant::now()).await;
+        }
+        let standing = Standing::of(&wait.activity);
+        if standing.awaits_somebody() {
+            return Ok(Done {
+                start: Offset::ZERO,
+                end: wait.activity.end,
+                by: None,
+                awaits: true,
+            });
+        }
+        // It looks like a prompt, and may be output.
+        let look = deadline.min(Instant::now() + PROMPT_LOOK);
+        let done = until_exit(backend, id, look).await?;
+        if done.by.is_some() || look == deadline {
+            return Ok(done);
+        }
+    }
 }
 
 async fn typed(
@@ -273,6 +352,7 @@ async fn typed(
             Some(DoneBy::Prompt) => Some("prompt"),
             None => (waited.ended_by != WaitEnd::Timeout).then_some("exit"),
         },
+        awaits: false,
     })
 }
 
