@@ -12,6 +12,7 @@ mod protocol;
 mod resources;
 mod server_change;
 mod shutdown;
+mod tasks;
 mod turns;
 
 /// The tools that stand in for smart-terminal-mcp's.

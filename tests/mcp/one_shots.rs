@@ -190,3 +190,55 @@ fn they_wait_as_long_as_clients_do() {
     assert_eq!(default("terminal_run"), 45_000);
     assert_eq!(default("terminal_exec"), 30_000);
 }
+
+#[test]
+fn exec_that_waits_for_somebody_says_so_at_once_and_is_answered() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    for (exec, state, shows) in [
+        (
+            "read -p 'Go on? [y/N] ' x; echo got-$x; exit 3",
+            "awaiting_input",
+            "Go on? [y/N] ",
+        ),
+        (
+            "read -s -p 'Password: ' x; echo got-$x; exit 3",
+            "awaiting_secret",
+            "Password: ",
+        ),
+        (
+            r"printf '\033[?1049h\033[2J\033[HTUI!'; read x; echo got-$x; exit 3",
+            "full_screen",
+            "TUI!",
+        ),
+    ] {
+        // The time of the call would be a failure of the test's.
+        let result = client.call("session_exec", &json!({ "exec": exec, "timeout": 60 }));
+        assert_members(
+            &result,
+            &json!({ "state": state, "output": shows, "is_alive": true, "timed_out": false }),
+        );
+        assert!(result.get("exit_code").is_none(), "{result}");
+        let message = result["message"].as_str().unwrap();
+        assert!(message.contains("session_interact"), "{message}");
+        let by = if state == "awaiting_secret" {
+            "password"
+        } else {
+            "input"
+        };
+        let answer = json!({ "session_id": result["session_id"], by: "y" });
+        let answered = client.call("session_interact", &answer);
+        assert_members(&answered, &json!({ "state": "exited", "exit_code": 3 }));
+        let output = answered["output"].as_str().unwrap();
+        assert!(output.contains("got-y"), "{answered}");
+    }
+}
+
+#[test]
+fn exec_that_looks_like_a_prompt_and_works_is_waited_for() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    let run = json!({ "exec": "printf 'Proceed? [y/N] '; sleep 3; echo; echo over" });
+    let result = client.call("session_exec", &run);
+    assert_members(&result, &json!({ "state": "exited", "exit_code": 0 }));
+}

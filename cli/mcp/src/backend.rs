@@ -7,6 +7,7 @@ use std::time::Duration;
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Introduction, Pool, StartPolicy};
 use termd_proto::interact::{Activity, GetActivity, Until, WaitFor, WaitForResult};
+use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{Front, ListTerminals, ResizeTerminal, ShowTerminal, TerminalInfo};
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
@@ -96,6 +97,18 @@ impl Backend {
     pub(crate) async fn activity(&self, id: &TerminalId) -> Result<Activity, ClientError> {
         let id = TerminalRef::from(id);
         self.pool.repeat(&GetActivity { id }).await
+    }
+
+    /// The screen as text.
+    pub(crate) async fn screen_text(&self, id: &TerminalId) -> Result<String, ClientError> {
+        let request = ReadScreen {
+            format: Some(ScreenFormat::Text),
+            ..ReadScreen::of(TerminalRef::from(id))
+        };
+        let screen = self.pool.repeat(&request).await?;
+        let mut text = screen.rendering.unwrap_or_default();
+        text.truncate(text.trim_end_matches('\n').len());
+        Ok(text)
     }
 
     /// `session.resize`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regex::Regex;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use termd_proto::daemon::ClientSettings;
 use termd_proto::policy::{GateSettings, MAX_GATE_PATTERN_BYTES, MAX_GATE_PATTERNS};
 use termd_proto::terminal::{
@@ -30,7 +30,7 @@ const DEFAULT_OUTPUT_BYTES: u64 = 8 << 10;
 pub(crate) const MAX_IDLE_SECONDS: u64 = MAX_IDLE_TIMEOUT_MS / 1_000;
 
 // The part of long output that is kept; terminal-mcp's words. A doc comment would be shown to models.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Truncation {
     /// The beginning. The next read goes on behind it.

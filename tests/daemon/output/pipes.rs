@@ -111,6 +111,19 @@ fn standard_output_and_error_are_apart_and_together() {
                 6,
                 18,
             ),
+            (json!({ "stream": "stderr", "until": 8 }), "two\n", 0, 8),
+            (
+                json!({ "stream": "stdout", "since": 2, "until": 8 }),
+                "e\n",
+                2,
+                8,
+            ),
+            (
+                json!({ "stream": "stderr", "tail_lines": 1, "until": 12 }),
+                "two\n",
+                0,
+                12,
+            ),
         ] {
             for encoding in ["text", "raw"] {
                 let more = merged(&params, &json!({ "encoding": encoding }));

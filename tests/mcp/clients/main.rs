@@ -1,4 +1,5 @@
-//! `termctl mcp` and real clients: the Python SDK of both eras, and the Inspector's command line.
+//! `termctl mcp` and real clients: the Python SDK of both eras, the Inspector's command line, and
+//! three agents with a scripted model.
 //!
 //! The tests fetch the clients by exact version into `target/tmp/registries`, where the second run
 //! finds them. Each scenario is a Python file beside this one. It is one test for each SDK, with a
@@ -7,6 +8,7 @@
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+mod agents;
 mod inspector;
 mod sdk;
 

@@ -279,3 +279,20 @@ pub(crate) fn refused(client: &mut McpClient, tool: &str, arguments: &Value) -> 
     assert!(result.get("structuredContent").is_none(), "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
+
+#[test]
+fn a_full_screen_program_is_answered_by_its_screen() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let result = exec(
+        &mut client,
+        &id,
+        r"printf '\033[?1049h\033[2J\033[HTUI!'; cat",
+    );
+    assert_members(
+        &result,
+        &json!({ "state": "full_screen", "output": "TUI!", "running": true, "timedOut": false,
+            "quietExited": false }),
+    );
+}

@@ -149,10 +149,39 @@ fn a_full_screen_program_is_read_as_a_person_sees_it() {
         assert_eq!(next["is_first_read"], false);
         next["changed_lines"] == json!([{ "line": 1, "content": "TUI!more" }])
     });
+    let typed = client.call(
+        "session_interact",
+        &json!({ "session_id": id, "input": "!" }),
+    );
+    assert_eq!(typed["state"], "full_screen", "{typed}");
+    assert_eq!(typed["output"], "TUI!more!\nmore!", "{typed}");
     let picture = client.result("session_screenshot", &json!({ "session_id": id }));
     assert_eq!(picture["content"].as_array().unwrap().len(), 1);
     assert_eq!(picture["content"][0]["mimeType"], "image/png");
     assert!(picture.get("structuredContent").is_none());
+}
+
+#[test]
+fn a_key_is_answered_by_what_comes_of_it() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    // It draws a moment after each key.
+    let program = r"sh -c 'stty raw -echo; printf \\033[?1049h\\033[Hready
+        for n in 1 2 3; do
+            dd bs=4 count=1 2>&-; sleep 0.15; printf \\033[2J\\033[Hkey-%s $n
+        done; cat'";
+    let id = client.create(program);
+    wait_until("it is on", || {
+        let read = client.call("session_read", &json!({ "session_id": id }));
+        read["output"] == "ready"
+    });
+    for n in 1..=3 {
+        let typed = client.call(
+            "session_interact",
+            &json!({ "session_id": id, "key": "page_down" }),
+        );
+        assert_eq!(typed["output"], format!("key-{n}"), "{typed}");
+    }
 }
 
 #[test]

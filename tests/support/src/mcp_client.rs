@@ -94,7 +94,12 @@ impl McpClient {
 
     /// A client of version 2026-07-28 with these capabilities.
     pub fn stateless(home: &Home, capabilities: &Value) -> Self {
-        let mut client = Self::spawn(home, &[], &[]);
+        Self::stateless_with(home, &[], capabilities)
+    }
+
+    /// The same with these variables.
+    pub fn stateless_with(home: &Home, env: &[(&str, &str)], capabilities: &Value) -> Self {
+        let mut client = Self::spawn(home, &[], env);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": { "name": "a-test", "version": "1" },

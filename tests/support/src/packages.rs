@@ -130,7 +130,7 @@ fn fetched(
 }
 
 /// A Python 3 of this minor version or newer, on PATH or among those of pyenv.
-fn python(min_minor: u32) -> Result<PathBuf, Unavailable> {
+pub fn python(min_minor: u32) -> Result<PathBuf, Unavailable> {
     let is_new_enough = |python: &PathBuf| {
         let says = format!("import sys, venv; sys.exit(sys.version_info < (3, {min_minor}))");
         run_to_end(Command::new(python).args(["-c", &says])).is_ok()

@@ -5,17 +5,19 @@ mod resources;
 mod service;
 mod stdio;
 mod subscriptions;
+mod tasks;
 
 use std::fmt;
 use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorCode, ErrorData, GetTaskParams,
+    GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Map, Value};
@@ -24,7 +26,7 @@ pub(crate) use service::AnsweringService;
 pub(crate) use stdio::Stdio;
 
 use crate::shared::Shared;
-use crate::tool::{Call, Outcome, Progress, Tool, ToolError};
+use crate::tool::{Call, Outcome, Progress, TaskOffer, Tool, ToolError};
 use crate::tools::{Offer, Registry};
 use crate::toolset::Toolset;
 use confirm::Consent;
@@ -80,11 +82,24 @@ impl Server {
         arguments: Option<Map<String, Value>>,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
+        let arguments = arguments.unwrap_or_default();
+        let has_tasks = tool.has_tasks() && tasks::are_followed(&self.shared.settings, context);
         let call = Call {
+            tasks: has_tasks.then(|| TaskOffer {
+                has_timeout: arguments.contains_key("timeout"),
+            }),
+            ..self.call(context)
+        };
+        tool.call(call, arguments, false).await
+    }
+
+    /// A call of the daemon for a request.
+    fn call(&self, context: &RequestContext<RoleServer>) -> Call {
+        Call {
             shared: Arc::clone(&self.shared),
             progress: Progress::new(context.peer.clone(), context.meta.get_progress_token()),
-        };
-        tool.call(call, arguments.unwrap_or_default(), false).await
+            tasks: None,
+        }
     }
 
     async fn answer(
@@ -117,7 +132,7 @@ impl Server {
             };
         }
         let answer = outcome.unwrap_or_else(|failure| error(&failure));
-        CallToolResponse::Complete(answer.into_mcp(&tool.output))
+        answer.into_mcp(&tool.output)
     }
 }
 
@@ -148,12 +163,13 @@ fn bad_cursor() -> ErrorData {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_resources_list_changed()
             .build();
+        tasks::announce(&self.shared.settings, &mut capabilities);
         let mut implementation = Implementation::new("termd", env!("CARGO_PKG_VERSION"));
         implementation.title = Some("termd terminals".to_owned());
         ServerConfig::new(capabilities)
@@ -174,7 +190,10 @@ impl ServerHandler for Server {
         tokio::spawn(async move { shared.backend.pool().connect().await });
         context.peer.set_peer_info(request.clone());
         self.subscriptions.watch_list(context.peer.clone());
-        self.negotiate_initialize(&request)
+        let mut result = self.negotiate_initialize(&request)?;
+        // Extensions are of the versions without `initialize`.
+        result.capabilities.extensions = None;
+        Ok(result)
     }
 
     async fn list_tools(
@@ -213,6 +232,33 @@ impl ServerHandler for Server {
             () = context.ct.cancelled() => Err(cancelled()),
             answer = self.answer(offer, request, &context) => Ok(answer),
         }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.meet(&context);
+        tasks::get(self, &request.task_id, &context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.meet(&context);
+        tasks::update(self, &request.task_id).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.meet(&context);
+        tasks::cancel(self, &request.task_id).await
     }
 
     async fn list_resources(

@@ -26,8 +26,8 @@ impl Service<RoleServer> for AnsweringService {
                 // rmcp's message is the method's name alone.
                 error.message = format!(
                     "there is no method {} here, or not in this version of MCP: there are tools/list, \
-                     tools/call, resources/list, resources/templates/list, resources/read and \
-                     subscriptions to resources",
+                     tools/call, resources/list, resources/templates/list, resources/read, \
+                     subscriptions to resources, and in 2026-07-28 tasks",
                     error.message
                 )
                 .into();

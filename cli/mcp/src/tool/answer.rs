@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, TaskStatus};
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::escape::marked;
@@ -16,11 +16,13 @@ use termd_client::refusal::{approval_of, kind_of, needs_person};
 use termd_picture::PictureError;
 use termd_proto::ErrorKind;
 use termd_proto::approval::ApprovalId;
+use termd_proto::terminal::TerminalInfo;
 use thiserror::Error;
 use tokio::task::JoinError;
 
 use super::answer_text::text_of;
 use super::schema::{ArgumentError, OutputSchema};
+use super::task::task_of;
 
 /// The result of a tool's function.
 pub(crate) type Outcome = Result<ToolAnswer, ToolError>;
@@ -36,12 +38,14 @@ pub(crate) enum ToolAnswer {
     Refusal(String),
     /// A PNG file.
     Picture(Vec<u8>),
+    /// No result yet: the terminal of a task.
+    Task(Box<TerminalInfo>),
 }
 
 impl ToolAnswer {
     /// The answer as MCP has it, without what is at its default by the tool's schema.
-    pub(crate) fn into_mcp(self, schema: &OutputSchema) -> CallToolResult {
-        match self {
+    pub(crate) fn into_mcp(self, schema: &OutputSchema) -> CallToolResponse {
+        CallToolResponse::Complete(match self {
             Self::Facts(facts) => {
                 let facts = schema.without_defaults(visible(facts));
                 let text = facts.as_object().map(text_of).unwrap_or_default();
@@ -62,7 +66,11 @@ impl ToolAnswer {
                 STANDARD.encode(png),
                 "image/png",
             )]),
-        }
+            Self::Task(info) => {
+                let task = task_of(&info, TaskStatus::Working);
+                return CallToolResponse::Task(CreateTaskResult::new(task));
+            }
+        })
     }
 }
 

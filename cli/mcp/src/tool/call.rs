@@ -8,6 +8,7 @@ use termd_proto::terminal::SendResult;
 use termd_proto::{TerminalId, TerminalRef};
 
 use super::progress::Progress;
+use super::task::TaskOffer;
 use crate::backend::Backend;
 use crate::shared::Shared;
 use crate::turns::Turn;
@@ -21,6 +22,8 @@ pub(crate) struct Call {
     pub(crate) shared: Arc<Shared>,
     /// Tells the client how the call goes, where the client wants to know.
     pub(crate) progress: Progress,
+    /// That a task may answer it, where the client follows tasks and the tool has them.
+    pub(crate) tasks: Option<TaskOffer>,
 }
 
 impl Call {

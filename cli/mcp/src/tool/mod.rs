@@ -14,6 +14,7 @@ mod progress;
 mod schema;
 mod search;
 mod standing;
+mod task;
 mod temporary;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use rmcp::model::ToolAnnotations;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use termd_proto::terminal::TerminalInfo;
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
 pub(crate) use call::Call;
@@ -32,10 +34,11 @@ pub(crate) use facts::{Facts, add, set, to_milliseconds};
 pub(crate) use first_wait::{Awaited, MAX_OTHERS};
 pub(crate) use omitted::Omitted;
 pub(crate) use pages::Pages;
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, progress_line};
 pub(crate) use schema::{Field, OutputSchema, object};
 pub(crate) use search::{Found, Query};
 pub(crate) use standing::{Standing, State};
+pub(crate) use task::{ANSWERED_AFTER, TaskNote, TaskOffer, task_of};
 pub(crate) use temporary::TemporaryTerminal;
 
 use schema::{ArgumentError, InputSchema};
@@ -69,8 +72,11 @@ pub(crate) struct Tool {
 pub(crate) struct Handler {
     input: InputSchema,
     run: Run,
+    /// Forms the result of a task.
+    conclude: Option<Conclude>,
 }
 
+type Conclude = Box<dyn Fn(Call, TerminalInfo, Value) -> BoxFuture<'static, Outcome> + Send + Sync>;
 type Run = Box<dyn Fn(Call, Map<String, Value>) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
 impl Handler {
@@ -92,7 +98,28 @@ impl Handler {
                     }
                 }
             }),
+            conclude: None,
         }
+    }
+
+    /// Lets a task answer its calls. The function forms the result of a command that is over, or goes
+    /// on past the time of its call, from what the task's note keeps.
+    pub(crate) fn concluded_by<T, F, R>(mut self, function: F) -> Self
+    where
+        T: DeserializeOwned,
+        F: Fn(Call, TerminalInfo, T) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        self.conclude = Some(Box::new(
+            move |call, info, form| match serde_json::from_value(form) {
+                Ok(form) => Box::pin(function(call, info, form)),
+                Err(error) => {
+                    let error = ToolError::validation(format!("of another version: {error}"));
+                    Box::pin(std::future::ready(Err(error)))
+                }
+            },
+        ));
+        self
     }
 
     /// Sets a parameter's default, where the settings say it.
@@ -123,6 +150,22 @@ impl Tool {
             tool.output_schema = Some(Arc::new(schema.clone()));
         }
         tool
+    }
+
+    /// Whether a task may answer its calls.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.handler.conclude.is_some()
+    }
+
+    /// The result of a task. `None`: the tool has none.
+    pub(crate) async fn conclude(
+        &self,
+        call: Call,
+        info: TerminalInfo,
+        form: Value,
+    ) -> Option<Outcome> {
+        let conclude = self.handler.conclude.as_ref()?;
+        Some(conclude(call, info, form).await)
     }
 
     /// The schema of its arguments.

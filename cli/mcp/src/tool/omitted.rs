@@ -28,14 +28,17 @@ impl Omitted {
         }
     }
 
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (Offset, Offset)> {
+        self.0.iter().copied()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The field's value; `None` where nothing was left out.
     pub(crate) fn to_json(&self) -> Option<Value> {
-        let ranges = self.0.iter();
-        let ranges: Value = ranges
+        let ranges: Value = (self.ranges())
             .map(|(from, to)| json!({ "from": from, "to": to }))
             .collect();
         (!self.is_empty()).then_some(ranges)

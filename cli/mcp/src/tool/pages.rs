@@ -1,7 +1,7 @@
 //! Reads of a part of a terminal's output.
 
 use termd_client::ClientError;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
+use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadResult, ReadTerminal};
 use termd_proto::{Offset, TerminalId, TerminalRef};
 
 use crate::backend::Backend;
@@ -16,6 +16,8 @@ pub(crate) struct Pages<'a> {
     pub(crate) backend: &'a Backend,
     pub(crate) id: &'a TerminalId,
     pub(crate) encoding: Encoding,
+    /// One stream of a terminal on pipes. `None`: all output.
+    pub(crate) stream: Option<OutputStream>,
 }
 
 impl Pages<'_> {
@@ -31,6 +33,7 @@ impl Pages<'_> {
             max_bytes: Some(max_bytes.clamp(MIN_READ_BYTES, MAX_OUTPUT_BYTES)),
             max_lines,
             encoding: Some(self.encoding),
+            stream: self.stream,
             ..ReadTerminal::new(TerminalRef::from(self.id), ReadFrom::Offset(from))
         };
         let mut read = self.backend.pool().repeat(&request).await?;
@@ -50,6 +53,7 @@ impl Pages<'_> {
         let request = ReadTerminal {
             max_bytes: Some(max_bytes),
             encoding: Some(self.encoding),
+            stream: self.stream,
             ..ReadTerminal::new(TerminalRef::from(self.id), from)
         };
         self.backend.pool().repeat(&request).await

@@ -6,7 +6,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use termd_client::escape::marked;
 use termd_proto::TerminalRef;
-use termd_proto::terminal::{Encoding, ReadFrom, ReadTerminal};
+use termd_proto::terminal::{Encoding, ReadFrom, ReadResult, ReadTerminal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::backend::Backend;
@@ -55,12 +55,7 @@ impl Progress {
                 _ = ticks.tick() => {}
             }
             let tell = async {
-                let request = ReadTerminal {
-                    max_bytes: Some(TAIL_BYTES),
-                    encoding: Some(Encoding::Text),
-                    ..ReadTerminal::new(terminal.clone(), ReadFrom::TailBytes(TAIL_BYTES))
-                };
-                let read = backend.pool().repeat(&request).await.ok();
+                let read = read_tail(backend, terminal).await;
                 let end = read.as_ref().map(|read| read.end);
                 let seconds = begun.elapsed().as_secs_f64();
                 let mut message = match (end, before) {
@@ -87,6 +82,21 @@ impl Progress {
             }
         }
     }
+}
+
+/// The last line that a terminal has printed, if there is one.
+pub(crate) async fn progress_line(backend: &Backend, terminal: &TerminalRef) -> Option<String> {
+    let read = read_tail(backend, terminal).await?;
+    last_line(&read.text.unwrap_or_default())
+}
+
+async fn read_tail(backend: &Backend, terminal: &TerminalRef) -> Option<ReadResult> {
+    let request = ReadTerminal {
+        max_bytes: Some(TAIL_BYTES),
+        encoding: Some(Encoding::Text),
+        ..ReadTerminal::new(terminal.clone(), ReadFrom::TailBytes(TAIL_BYTES))
+    };
+    backend.pool().repeat(&request).await.ok()
 }
 
 /// The last line that is not blank, as a client may show it: short, and with hidden characters marked.

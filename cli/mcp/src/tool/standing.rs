@@ -127,6 +127,15 @@ impl Standing {
         }
     }
 
+    /// Whether it is certain that a person or a model has to do something before anything goes on.
+    pub(crate) fn awaits_somebody(self) -> bool {
+        let awaits = matches!(
+            self.state,
+            State::AwaitingInput | State::AwaitingSecret | State::FullScreen
+        );
+        awaits && self.known_by != KnownBy::Prompt
+    }
+
     /// Whether the command is over, or the program.
     pub(crate) fn is_over(self) -> bool {
         matches!(self.state, State::Done | State::Exited)

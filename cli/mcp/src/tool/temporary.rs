@@ -46,8 +46,9 @@ impl TemporaryTerminal {
     }
 
     /// Leaves it open: it has outlived the time of its call.
-    pub(crate) fn leave_running(mut self) {
+    pub(crate) fn leave_running(mut self) -> TerminalInfo {
         self.is_ours = false;
+        self.info.clone()
     }
 
     /// Closes it. Its program may first end by itself at its end of file, within `eof_ms`.

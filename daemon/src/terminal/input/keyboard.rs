@@ -116,7 +116,7 @@ impl Keyboard {
                     before,
                 });
             }
-            _ => {}
+            _ => terminal.typed.push_without_text(terminal.end()),
         }
         terminal.typed.touch(terminal.end());
         self.queue.push(input);

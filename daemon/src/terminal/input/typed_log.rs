@@ -51,6 +51,8 @@ struct Inputs {
     is_interrupted: bool,
     /// The length of all their text.
     bytes: usize,
+    /// The end of the output when the newest key or secret was queued, of which there is no text.
+    newest_without_text: Option<Offset>,
 }
 
 impl TypedLog {
@@ -116,6 +118,18 @@ impl TypedLog {
             }
         }
         lines
+    }
+
+    /// Remembers that a key or a secret was queued at this end of the output.
+    pub fn push_without_text(&self, offset: Offset) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_without_text = Some(offset);
+    }
+
+    /// Whether a key or a secret was queued at or after `since`.
+    pub fn has_without_text(&self, since: Offset) -> bool {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_without_text >= Some(since)
     }
 
     /// Whether Ctrl-C was typed after the newest line.

@@ -76,10 +76,6 @@ fn check(terminal: &Terminal, options: &ReadOptions) -> Result<(), TerminalError
         let problem = "is only for commands on pipes: a terminal has one";
         return Err(invalid("stream", problem.to_owned()));
     }
-    if options.until.is_some() && options.encoding.is_plain() {
-        let problem = "goes without `stream` where plain text is read";
-        return Err(invalid("until", problem.to_owned()));
-    }
     Ok(())
 }
 

@@ -32,6 +32,16 @@ const STEP_BYTES: usize = 4 << 10;
 struct Bounds {
     bytes: usize,
     lines: Option<usize>,
+    /// Nothing from this offset on is read.
+    until: Option<Offset>,
+}
+
+impl Bounds {
+    /// The end of the output that may be read.
+    fn end(self, progress: &Progress) -> Offset {
+        let until = self.until.unwrap_or(progress.end);
+        until.min(progress.end)
+    }
 }
 
 /// Reads plain text, about `max` bytes at most.
@@ -45,8 +55,9 @@ pub(super) async fn read(
         lines: options
             .max_lines
             .map(|lines| usize::try_from(lines).unwrap_or(usize::MAX)),
+        until: options.until,
     };
-    let end = terminal.end();
+    let end = bounds.end(&terminal.progress());
     let since = match options.from {
         ReadFrom::Offset(offset) => offset,
         ReadFrom::TailBytes(bytes) => match options.stream {
@@ -78,15 +89,15 @@ pub(super) async fn read(
             _ => Until::Settled,
         };
         let progress = reader.go_on(terminal, bounds, patience).await?;
-        if options.stream.is_some() && reader.goes_on_searching(since, &progress) {
+        if options.stream.is_some() && reader.goes_on_searching(since, bounds.end(&progress)) {
             continue;
         }
         let has_ended = progress.exit.is_some();
         if !reader.text.is_empty() || has_ended || patience == Until::Settled {
-            return Ok(reader.answer(terminal, &progress));
+            return Ok(reader.answer(terminal, &progress, bounds));
         }
         let Some(deadline) = deadline else {
-            return Ok(reader.answer(terminal, &progress));
+            return Ok(reader.answer(terminal, &progress, bounds));
         };
         let left = deadline.saturating_duration_since(Instant::now());
         if reader.is_settled {
@@ -100,7 +111,7 @@ pub(super) async fn read(
         if terminal.end() <= reader.seen() && terminal.progress().exit.is_none() {
             reader.settle();
             if !reader.text.is_empty() {
-                return Ok(reader.answer(terminal, &progress));
+                return Ok(reader.answer(terminal, &progress, bounds));
             }
         }
     }
@@ -152,11 +163,11 @@ impl PlainReader {
     }
 
     /// Whether the stream has had nothing so far, and there is more to look through.
-    fn goes_on_searching(&mut self, since: Offset, progress: &Progress) -> bool {
+    fn goes_on_searching(&mut self, since: Offset, end: Offset) -> bool {
         let seen = self.seen();
         let moved = std::mem::replace(&mut self.searched, seen) < seen;
         let little = seen.since(since) < MAX_SEARCH_BYTES;
-        self.text.is_empty() && moved && little && seen < progress.end
+        self.text.is_empty() && moved && little && seen < end
     }
 
     fn settle(&mut self) {
@@ -174,8 +185,8 @@ impl PlainReader {
     ) -> Result<Progress, TerminalError> {
         // Read before the bytes: the exit is published after all output.
         let progress = terminal.progress();
-        let seen = self.seen();
-        let most = progress.end.since(seen).min(bounds.bytes as u64);
+        let (seen, end) = (self.seen(), bounds.end(&progress));
+        let most = end.since(seen).min(bounds.bytes as u64);
         let (mut span, bits) = match self.stream {
             None => (
                 terminal.transcript.read(seen, most).await?,
@@ -184,7 +195,7 @@ impl PlainReader {
             Some(_) => terminal.transcript.read_with_streams(seen, most).await?,
         };
         // After a gap the span may end past what was published.
-        span.truncate_at(progress.end);
+        span.truncate_at(end);
         if span.start > seen {
             // An unfinished line ends at a gap.
             self.plain.give(Until::Final);
@@ -213,7 +224,7 @@ impl PlainReader {
         }
         self.check_full(bounds);
         self.plain.give(Until::Lines);
-        let at_end = self.seen() >= progress.end;
+        let at_end = self.seen() >= end;
         let nothing = self.plain.waiting() == 0;
         if at_end && !self.is_full && progress.exit.is_some() {
             self.plain.give(Until::Final);
@@ -251,9 +262,9 @@ impl PlainReader {
         self.is_full
     }
 
-    fn answer(self, terminal: &Terminal, progress: &Progress) -> ReadResult {
+    fn answer(self, terminal: &Terminal, progress: &Progress, bounds: Bounds) -> ReadResult {
         let seen = self.seen();
-        let at_end = seen >= progress.end;
+        let at_end = seen >= bounds.end(progress);
         let state = terminal.state();
         let end = Offset(self.plain.next()).max(self.start);
         if progress.exit.is_some() && at_end {
@@ -309,6 +320,6 @@ async fn tail(
         reader.text.push_str(&reader.plain.take().text);
     }
     Ok(TailRead::Whole(Box::new(
-        reader.answer(terminal, &progress),
+        reader.answer(terminal, &progress, bounds),
     )))
 }

@@ -32,6 +32,7 @@ pub(super) async fn read(
 ) -> Result<ReadResult, TerminalError> {
     let transcript = &terminal.transcript;
     let end = terminal.end();
+    let end = options.until.map_or(end, |until| until.min(end));
     let since = match options.from {
         ReadFrom::Offset(offset) => offset,
         ReadFrom::TailBytes(bytes) => {

@@ -95,7 +95,8 @@ impl CompletionProbe {
             }
         });
         let mut last = progress.screen.changed_at;
-        if typed_at.is_some() {
+        let was_typed = typed_at.is_some() || terminal.typed.has_without_text(self.since);
+        if was_typed {
             last = last.max(begun);
         }
         let quiet = now.saturating_duration_since(last);
@@ -116,7 +117,9 @@ impl CompletionProbe {
                 Probed::Again(Some(drawn_at))
             };
         }
-        let printed = typed_at.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
+        let printed_from = typed_at.or(was_typed.then_some(self.since));
+        let printed =
+            printed_from.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
         let program = match verdict {
             Completion::AskShell => foreground_leader(terminal.record.pid),
             _ => foreground(terminal.record.pid),

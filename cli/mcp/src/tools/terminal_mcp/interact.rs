@@ -41,7 +41,7 @@ struct Arguments {
     #[schemars(extend("default" = DEFAULT_TIMEOUT))]
     timeout: Seconds,
     strip_ansi: StripAnsi,
-    #[schemars(extend("default" = "stream"))]
+    #[schemars(extend("default" = "auto"))]
     read_mode: Mode,
     truncation: Truncation,
     max_output_bytes: Option<MaxOutputBytes>,

@@ -118,6 +118,7 @@ pub(super) async fn read(
         backend,
         id,
         encoding: manner.encoding,
+        stream: None,
     };
     let reader = Reader { pages, manner };
     if until.since(from) > manner.limit {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::settings::{MAX_OUTPUT_BYTES, MAX_TIMEOUT, MIN_OUTPUT_BYTES};
 
@@ -30,7 +30,7 @@ pub(super) struct StripAnsi(pub(super) bool);
 #[schemars(extend("default" = false))]
 pub(super) struct Confirmed(pub(super) bool);
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct MaxOutputBytes(
     #[schemars(range(min = MIN_OUTPUT_BYTES, max = MAX_OUTPUT_BYTES))] pub(super) u64,

@@ -129,6 +129,7 @@ async fn look_back(
         backend: call.backend(),
         id,
         encoding: Encoding::Text,
+        stream: None,
     };
     match (&arguments.pattern, arguments.last_lines) {
         (Some(pattern), None) => {

@@ -11,7 +11,7 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use crate::tool::{Bounds, Call, Facts, Standing, ToolError, add, set, to_milliseconds};
+use crate::tool::{Bounds, Call, Facts, Standing, State, ToolError, add, set, to_milliseconds};
 use crate::tools::smart_terminal::output::text::{Part, Text};
 use crate::tools::smart_terminal::results::bad;
 use crate::tools::smart_terminal::sessions::session::{base_name, is_busy};
@@ -27,6 +27,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_millis(500);
 /// A shell that is quiet at a prompt for so long has nothing left to run, in milliseconds.
 const AT_PROMPT_MS: u64 = 600;
+/// A full-screen program that prints nothing for so long has drawn its screen, in milliseconds.
+const DRAWN_MS: u64 = 250;
 /// The most characters of a running command in an error.
 const SHOWN_CHARS: usize = 100;
 
@@ -80,6 +82,11 @@ impl CommandResult {
         call.shared.cursors.set_read(&self.id, position);
         let mut facts = Facts::new();
         text.describe(&mut facts);
+        if self.standing.state == State::FullScreen {
+            // What such a program prints is drawing, and no text.
+            let screen = call.backend().screen_text(&self.id).await?;
+            facts.insert("output".to_owned(), screen.into());
+        }
         set(
             &mut facts,
             json!({
@@ -180,7 +187,7 @@ pub(crate) async fn execute(
         timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
         is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
         standing: if is_over { standing.over() } else { standing },
-        quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over,
+        quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over && !wait.activity.full_screen,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
         prompt,
@@ -210,7 +217,7 @@ async fn until_done(
             .wait_for(id, Some(since), &until, left)
             .await?;
         // The end of the command counts, whatever the shell does before its next prompt.
-        if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
+        if wait.ended_by != WaitEnd::Settled || is_over(&wait) || is_drawn(&wait.activity) {
             return Ok(wait);
         }
         let printed = wait.end.since(wait.output_start.max(wait.start));
@@ -222,6 +229,11 @@ async fn until_done(
         }
         look = (look * 2).min(LAST_LOOK);
     }
+}
+
+/// Whether a full-screen program has drawn its screen.
+fn is_drawn(activity: &Activity) -> bool {
+    activity.full_screen && activity.quiet_ms >= DRAWN_MS
 }
 
 /// Whether the marks say that the command has ended, or that the shell stays at a prompt.

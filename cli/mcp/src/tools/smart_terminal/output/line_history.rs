@@ -96,6 +96,7 @@ pub(crate) async fn pages(
         backend,
         id: &info.id,
         encoding: Encoding::Text,
+        stream: None,
     };
     let mut from = begin;
     while from < info.end {

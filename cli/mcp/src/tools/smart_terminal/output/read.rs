@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_client::ClientError;
+use termd_proto::Offset;
 use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
-use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{Encoding, TerminalInfo, TerminalState};
-use termd_proto::{Offset, TerminalRef};
 
 use super::text::{Part, bounds};
 use crate::tool::{
@@ -170,19 +169,15 @@ async fn look_back(
         backend: call.backend(),
         id: &info.id,
         encoding: Encoding::Text,
+        stream: None,
     };
     let bytes = bounds(call, arguments.max_lines, arguments.max_output_bytes).bytes;
     let screen = matches!(arguments.view, Some(View::Screen));
     let facts = match (screen, &arguments.pattern, arguments.last_lines) {
         (false, None, None) => return Ok(None),
         (true, None, None) => {
-            let request = ReadScreen {
-                format: Some(ScreenFormat::Text),
-                ..ReadScreen::of(TerminalRef::from(&info.id))
-            };
-            let screen = call.backend().pool().repeat(&request).await?;
-            let text = screen.rendering.unwrap_or_default();
-            Facts::from_iter([("output".to_owned(), text.trim_end_matches('\n').into())])
+            let text = call.backend().screen_text(&info.id).await?;
+            Facts::from_iter([("output".to_owned(), text.into())])
         }
         (false, Some(pattern), None) => {
             let query = Query::new(pattern, arguments.context, bytes)?;

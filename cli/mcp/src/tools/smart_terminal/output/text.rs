@@ -148,6 +148,7 @@ impl Part<'_> {
             backend: self.backend,
             id: self.id,
             encoding: Encoding::Text,
+            stream: None,
         }
     }
 

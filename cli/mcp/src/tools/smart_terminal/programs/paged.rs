@@ -86,9 +86,9 @@ async fn paged(call: Call, arguments: Arguments) -> Outcome {
         return Err(bad(ONLY));
     }
     let argv = (command.cmd.clone(), command.args.clone());
-    let finished = execute(&call, &command, argv, None).await?;
+    let finished = execute(&call, &command, argv, None, None).await?;
     let succeeded = finished.exit_code == Some(0);
-    let mut facts = finished.describe(&command, succeeded);
+    let mut facts = finished.describe(&command.cmd, &command.args, succeeded);
     let whole = &finished.stdout.text;
     let summary = (arguments.summary && succeeded && !finished.is_cut())
         .then(|| parse::output(&command.cmd, &command.args, whole))

@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use termd_client::ClientError;
 use termd_client::refusal::kind_of;
+use termd_client::timestamp::now_ms;
 use termd_proto::terminal::{
     CreateTerminal, Encoding, EndCause, ExitStatus, KillTerminal, OutputStream, ReadFrom,
-    ReadTerminal, Stdio, WaitForExit,
+    ReadTerminal, Stdio, TerminalInfo, TerminalState, WaitForExit,
 };
 use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
 use tokio::time::Instant;
@@ -18,7 +19,8 @@ use tokio::time::Instant;
 use super::checks::{FileCheck, SuccessFile};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
 use crate::tool::{
-    Call, Facts, TemporaryTerminal, ToolError, add, environment, set, to_milliseconds,
+    ANSWERED_AFTER, Bounds, Call, Facts, Omitted, Pages, TaskNote, TemporaryTerminal, ToolError,
+    add, environment, set, to_milliseconds,
 };
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
@@ -27,6 +29,8 @@ use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
 const FLOOD_BYTES: u64 = 64 << 20;
+/// The most of a stream that is gone through where the call says nothing; smart-terminal-mcp's limit.
+const MAX_STREAM_BYTES: u64 = 102_400;
 /// The time between two measurements of a running command's output.
 const MEASURED_EVERY: Duration = Duration::from_millis(250);
 /// Characters that make a program's name a shell line.
@@ -43,10 +47,10 @@ pub(crate) struct Command {
     cwd: Option<String>,
     /// ms
     #[schemars(extend("default" = ONE_SHOT_SECONDS * 1_000))]
-    timeout: Timeout,
+    pub(crate) timeout: Timeout,
     /// Of each stream
-    #[schemars(range(min = 1_024, max = 1_048_576), extend("default" = 102_400))]
-    max_output_bytes: u64,
+    #[schemars(range(min = 1_024, max = 1_048_576))]
+    pub(crate) max_output_bytes: Option<u64>,
     confirmed: Confirmed,
 }
 
@@ -54,22 +58,22 @@ pub(crate) struct Command {
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) text: String,
-    /// The start of the output that is left out.
-    cut_at: Option<Offset>,
+    /// Whether the text is not all of it.
+    is_cut: bool,
+    omitted: Omitted,
 }
 
 /// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    id: TerminalId,
-    pub(crate) cwd: String,
+    pub(crate) info: TerminalInfo,
     end: Offset,
     pub(crate) exit_code: Option<i64>,
     signal: Option<String>,
     limit: Option<EndCause>,
     timed_out: bool,
     /// It has outlived the time of its call, and goes on.
-    is_running: bool,
+    pub(crate) is_running: bool,
     duration: Duration,
     pub(crate) stdout: Stream,
     stderr: Stream,
@@ -80,19 +84,50 @@ pub(crate) struct Finished {
 impl Finished {
     /// Whether something is left out.
     pub(crate) fn is_cut(&self) -> bool {
-        self.stdout.cut_at.is_some() || self.stderr.cut_at.is_some()
+        self.stdout.is_cut || self.stderr.is_cut
+    }
+
+    /// Shortens each stream to an excerpt, where it is longer than an answer shows.
+    pub(crate) async fn shorten(
+        &mut self,
+        call: &Call,
+        max_bytes: Option<u64>,
+    ) -> Result<(), ClientError> {
+        let bytes = max_bytes.unwrap_or(call.shared.settings.max_output_bytes);
+        for (stream, of) in [
+            (&mut self.stdout, OutputStream::Stdout),
+            (&mut self.stderr, OutputStream::Stderr),
+        ] {
+            if !stream.is_cut && stream.text.len() as u64 <= bytes {
+                continue;
+            }
+            let pages = Pages {
+                backend: call.backend(),
+                id: &self.info.id,
+                encoding: Encoding::Text,
+                stream: Some(of),
+            };
+            let bounds = Bounds {
+                bytes,
+                lines: bytes,
+            };
+            let excerpt = pages.excerpt((Offset::ZERO, self.end), bounds).await?;
+            stream.text = excerpt.text;
+            stream.omitted = excerpt.omitted;
+        }
+        Ok(())
     }
 
     /// The fields of the result, without stdout's.
-    pub(crate) fn describe(&self, command: &Command, succeeded: bool) -> Facts {
+    pub(crate) fn describe(&self, cmd: &str, args: &[String], succeeded: bool) -> Facts {
         let mut facts = Facts::new();
         set(
             &mut facts,
             json!({
                 "ok": succeeded && !self.timed_out && !self.is_cut(),
-                "cmd": command.cmd,
-                "args": command.args,
-                "cwd": self.cwd,
+                "cmd": cmd,
+                "args": args,
+                "cwd": self.info.cwd,
                 "exitCode": self.exit_code,
                 "timedOut": self.timed_out,
                 "durationMs": to_milliseconds(self.duration),
@@ -107,33 +142,36 @@ impl Finished {
         if self.is_running {
             add(
                 &mut facts,
-                json!({ "running": true, "sessionId": self.id, "position": self.end }),
+                json!({ "running": true, "sessionId": self.info.id, "position": self.end }),
             );
         }
-        if self.is_cut() {
-            let cut = [("stdout", &self.stdout), ("stderr", &self.stderr)];
-            let omitted: Vec<Value> = cut
-                .iter()
-                .filter_map(|(name, stream)| {
-                    let from = stream.cut_at?;
-                    Some(json!({ "stream": name, "from": from, "to": self.end }))
-                })
-                .collect();
+        let streams = [("stdout", &self.stdout), ("stderr", &self.stderr)];
+        let omitted: Vec<Value> = streams
+            .iter()
+            .flat_map(|(name, stream)| {
+                let ranges = stream.omitted.ranges();
+                ranges.map(move |(from, to)| json!({ "stream": name, "from": from, "to": to }))
+            })
+            .collect();
+        if !omitted.is_empty() {
+            let exceeded = self.is_cut().then_some(true);
             add(
                 &mut facts,
-                json!({ "maxOutputExceeded": true, "omitted": omitted, "sessionId": self.id }),
+                json!({ "maxOutputExceeded": exceeded, "omitted": omitted, "sessionId": self.info.id }),
             );
         }
         facts
     }
 }
 
-/// Runs a program to its end, or to its timeout. `file` is looked for while its terminal is open.
+/// Runs a program to its end, or to its timeout, or until it is a task. `file` is looked for while
+/// its terminal is open.
 pub(crate) async fn execute(
     call: &Call,
     command: &Command,
     (program, args): (String, Vec<String>),
     file: Option<&SuccessFile>,
+    task: Option<&TaskNote>,
 ) -> Result<Finished, ToolError> {
     let cwd = directory(command.cwd.as_deref())?;
     // Without arguments, the daemon reads a name with such characters as a shell line.
@@ -147,6 +185,7 @@ pub(crate) async fn execute(
         cwd: Some(cwd.clone()),
         stdio: Stdio::Pipes,
         confirmed: command.confirmed.0,
+        meta: task.and_then(TaskNote::to_meta),
         ..CreateTerminal::default()
     };
     let begun = Instant::now();
@@ -164,28 +203,68 @@ pub(crate) async fn execute(
         }
     })?;
     let id = temporary.info.id.clone();
-    let deadline = begun + command.timeout.to_duration();
+    let patience = match task {
+        Some(_) => ANSWERED_AFTER,
+        None => command.timeout.to_duration(),
+    };
+    let deadline = begun + patience;
     let terminal = (&id).into();
     let ending = Box::pin(until_end(call, &id, deadline));
     let ended = call.progress.during(backend, &terminal, ending).await?;
-    let duration = begun.elapsed();
-    let limit = command.max_output_bytes;
-    let stdout = stream(call, &id, ended.end, OutputStream::Stdout, limit).await?;
-    let stderr = stream(call, &id, ended.end, OutputStream::Stderr, limit).await?;
-    let file = match file {
-        Some(file) if !ended.is_running => Some(file.check(call, &id).await),
-        _ => None,
-    };
-    if ended.is_running {
+    let (is_running, duration) = (ended.is_running, begun.elapsed());
+    let info = temporary.info.clone();
+    let finished = collect(call, info, ended, duration, file, command.max_output_bytes).await?;
+    if is_running {
         temporary.leave_running();
-        call.shared.cursors.set_read(&id, ended.end);
     } else {
         temporary.close(None).await?;
     }
+    Ok(finished)
+}
+
+/// What the command of a task has come to.
+pub(crate) async fn finished(
+    call: &Call,
+    info: TerminalInfo,
+    file: Option<&SuccessFile>,
+    limit: Option<u64>,
+) -> Result<Finished, ToolError> {
+    let is_running = info.state == TerminalState::Running;
+    let ended = Ended {
+        status: info.exit_status.clone(),
+        limit: info.end_cause,
+        end: info.end,
+        timed_out: is_running,
+        is_running,
+    };
+    let over = info.exited_at_ms.unwrap_or_else(now_ms);
+    let taken = u64::try_from(over - info.created_at_ms).unwrap_or_default();
+    let duration = Duration::from_millis(taken);
+    Ok(collect(call, info, ended, duration, file, limit).await?)
+}
+
+async fn collect(
+    call: &Call,
+    info: TerminalInfo,
+    ended: Ended,
+    duration: Duration,
+    file: Option<&SuccessFile>,
+    limit: Option<u64>,
+) -> Result<Finished, ClientError> {
+    let id = &info.id;
+    let limit = limit.unwrap_or(MAX_STREAM_BYTES);
+    let stdout = stream(call, id, ended.end, OutputStream::Stdout, limit).await?;
+    let stderr = stream(call, id, ended.end, OutputStream::Stderr, limit).await?;
+    let file = match file {
+        Some(file) if !ended.is_running => Some(file.check(call, id).await),
+        _ => None,
+    };
+    if ended.is_running {
+        call.shared.cursors.set_read(id, ended.end);
+    }
     let status = ended.status;
     Ok(Finished {
-        id,
-        cwd,
+        info,
         end: ended.end,
         exit_code: status.as_ref().and_then(|it| it.exit_code).map(i64::from),
         signal: status.and_then(|it| it.signal),
@@ -272,7 +351,8 @@ async fn stream(
     while from < end {
         let left = limit.saturating_sub(all.text.len() as u64);
         if left < 4 {
-            all.cut_at = Some(from);
+            all.is_cut = true;
+            all.omitted.add(from, end);
             break;
         }
         let request = ReadTerminal {

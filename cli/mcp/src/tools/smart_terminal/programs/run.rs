@@ -1,15 +1,18 @@
 //! `terminal_run`: one command on pipes, not in a terminal's shell.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use termd_proto::terminal::TerminalInfo;
 
 use super::checks::Checks;
 use super::parse::{self, Parsed};
-use super::piped::{Command, execute};
+use super::piped::{Command, Finished, execute, finished};
 use crate::settings::{ExecTimeout, Settings};
-use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer};
+use crate::tool::{Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError};
 use crate::tools::smart_terminal::results;
+
+const NAME: &str = "terminal_run";
 
 /// The tool's description, with what becomes of a program that takes too long.
 macro_rules! description {
@@ -23,12 +26,20 @@ macro_rules! description {
     };
 }
 
-#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     #[serde(flatten)]
     command: Command,
+    #[serde(flatten)]
+    form: Form,
+}
+
+/// The form of the result, and what makes it a success.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Form {
     #[schemars(extend("default" = true))]
     parse: bool,
     #[serde(default)]
@@ -48,6 +59,13 @@ struct Arguments {
     /// cmd is a shell line
     #[serde(default)]
     shell: bool,
+}
+
+/// What a task keeps of its call.
+#[derive(Debug, Serialize, Deserialize)]
+struct TaskForm {
+    form: Form,
+    max_output_bytes: Option<u64>,
 }
 
 /// The result fields of `terminal_run` and `terminal_run_paged`.
@@ -86,7 +104,7 @@ pub(crate) fn tool(settings: &Settings) -> Tool {
         Field::object("checks", "How the checks went"),
     ]);
     Tool {
-        name: "terminal_run",
+        name: NAME,
         title: "Run a program",
         description: match settings.exec_timeout {
             ExecTimeout::Continue => description!(
@@ -99,18 +117,14 @@ pub(crate) fn tool(settings: &Settings) -> Tool {
         },
         effect: Effect::Runs,
         output: results::output_or_question(output),
-        handler: Handler::new(run_command),
+        handler: Handler::new(run_command).concluded_by(conclude),
     }
 }
 
 async fn run_command(call: Call, arguments: Arguments) -> Outcome {
-    let command = arguments.command;
-    let checks = Checks::new(
-        arguments.success_exit_code,
-        arguments.success_file,
-        arguments.success_file_pattern.as_deref(),
-    )?;
-    let argv = if arguments.shell {
+    let Arguments { command, form } = arguments;
+    let checks = form.checks()?;
+    let argv = if form.shell {
         // As Node.js does it: the arguments are joined to the line without quotes.
         let words: Vec<&str> = [&command.cmd]
             .into_iter()
@@ -121,24 +135,70 @@ async fn run_command(call: Call, arguments: Arguments) -> Outcome {
     } else {
         (command.cmd.clone(), command.args.clone())
     };
-    let mut finished = execute(&call, &command, argv, checks.file()).await?;
-    let (succeeded, said) = checks.judge(finished.exit_code, finished.file.take());
-    let mut facts = finished.describe(&command, succeeded);
-    facts.extend(said);
-    let parsed = if arguments.shell || finished.exit_code != Some(0) || finished.is_cut() {
-        None
-    } else {
-        parse::output(&command.cmd, &command.args, &finished.stdout.text)
-    };
-    let stdout = stdout(
-        &finished.stdout.text,
-        parsed,
-        arguments.parse,
-        arguments.parse_only,
-        arguments.summary,
-    );
-    facts.insert("stdout".to_owned(), stdout);
-    Ok(ToolAnswer::Facts(facts.into()))
+    let task = call.tasks.and_then(|tasks| {
+        let form = TaskForm {
+            form: form.clone(),
+            max_output_bytes: command.max_output_bytes,
+        };
+        tasks.note(NAME, form, command.timeout.to_duration())
+    });
+    let finished = execute(&call, &command, argv, checks.file(), task.as_ref()).await?;
+    if task.is_some() && finished.is_running {
+        return Ok(ToolAnswer::Task(Box::new(finished.info)));
+    }
+    let argv = (command.cmd.as_str(), command.args.as_slice());
+    let limit = command.max_output_bytes;
+    form.answer(&call, finished, &checks, argv, limit).await
+}
+
+/// The result of a task. The line of a shell is its command.
+async fn conclude(call: Call, info: TerminalInfo, kept: TaskForm) -> Outcome {
+    let TaskForm {
+        form,
+        max_output_bytes,
+    } = kept;
+    let checks = form.checks()?;
+    let words = if form.shell { 2 } else { 0 };
+    let mut argv = info.argv.iter().skip(words).cloned();
+    let cmd = argv.next().unwrap_or_default();
+    let args: Vec<String> = argv.collect();
+    let finished = finished(&call, info, checks.file(), max_output_bytes).await?;
+    let argv = (cmd.as_str(), args.as_slice());
+    form.answer(&call, finished, &checks, argv, max_output_bytes)
+        .await
+}
+
+impl Form {
+    fn checks(&self) -> Result<Checks, ToolError> {
+        Checks::new(
+            self.success_exit_code,
+            self.success_file.clone(),
+            self.success_file_pattern.as_deref(),
+        )
+    }
+
+    async fn answer(
+        &self,
+        call: &Call,
+        mut finished: Finished,
+        checks: &Checks,
+        (cmd, args): (&str, &[String]),
+        limit: Option<u64>,
+    ) -> Outcome {
+        let (succeeded, said) = checks.judge(finished.exit_code, finished.file.take());
+        let parsed = if self.shell || finished.exit_code != Some(0) || finished.is_cut() {
+            None
+        } else {
+            parse::output(cmd, args, &finished.stdout.text)
+        };
+        finished.shorten(call, limit).await?;
+        let mut facts = finished.describe(cmd, args, succeeded);
+        facts.extend(said);
+        let raw = &finished.stdout.text;
+        let stdout = stdout(raw, parsed, self.parse, self.parse_only, self.summary);
+        facts.insert("stdout".to_owned(), stdout);
+        Ok(ToolAnswer::Facts(facts.into()))
+    }
 }
 
 /// The fields of the standard output.
