@@ -63,6 +63,8 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn of(toolsets: &[Toolset]) -> Registry {
@@ -75,6 +77,27 @@ mod tests {
         let twice = of(&[Toolset::TerminalMcp, Toolset::TerminalMcp]);
         assert!(once.all().count() >= 9);
         assert_eq!(once.all().count(), twice.all().count());
+    }
+
+    /// The bench `mcp_tokens` counts tokens, of which a model pays for these in each conversation:
+    /// 1,900 for `session` and 1,200 for `terminal`.
+    #[test]
+    fn a_list_of_tools_is_short() {
+        for (toolset, most) in [
+            (Toolset::TerminalMcp, 7_900),
+            (Toolset::SmartTerminal, 5_150),
+        ] {
+            let registry = of(&[toolset]);
+            let bytes: usize = registry.all().map(bytes_for_models).sum();
+            assert!(bytes <= most, "{toolset:?}: {bytes}");
+        }
+    }
+
+    fn bytes_for_models(tool: &Tool) -> usize {
+        let shown = json!({
+            "name": tool.name, "description": tool.description, "inputSchema": tool.input(),
+        });
+        shown.to_string().len()
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_close",
         title: "Close a terminal",
-        description: "End a terminal and all that runs in it. Its output stays readable.",
+        description: "End a terminal and all in it. Its output stays readable.",
         effect: Effect::Ends,
         output: results::output(vec![
             Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),

@@ -34,7 +34,7 @@ struct Arguments {
     session_id: SessionName,
     #[serde(flatten)]
     typing: Typing,
-    /// Regular expression
+    /// Regex
     #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     wait_for: Option<String>,
     /// Seconds: with wait_for at most, else of quiet

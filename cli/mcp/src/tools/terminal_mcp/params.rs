@@ -24,7 +24,7 @@ pub(super) struct SessionName(#[schemars(length(min = 1, max = MAX_NAME_CHARS))]
 #[schemars(extend("default" = true))]
 pub(super) struct StripAnsi(pub(super) bool);
 
-/// The user was asked about this very call and agreed
+/// The user agreed
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]

@@ -59,8 +59,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_start",
         title: "Start a terminal",
-        description: "Start a shell in a terminal that stays open over many calls and outlives this connection. For one \
-                      command use terminal_run.",
+        description: "Start a shell that stays open over calls and outlives this connection. For one command: terminal_run.",
         effect: Effect::Runs,
         output: results::output_or_question(vec![
             Field::string("sessionId", ""),
