@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
 pub(crate) use call::Call;
-pub(crate) use environment::environment;
+pub(crate) use environment::{directory, environment};
 pub(crate) use excerpt::Bounds;
 pub(crate) use facts::{Facts, add, set, to_milliseconds};
 pub(crate) use first_wait::{Awaited, MAX_OTHERS};

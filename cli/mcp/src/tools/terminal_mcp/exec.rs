@@ -94,13 +94,20 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     }
 }
 
+/// Whether a program is a shell, by its name.
+pub(in crate::tools) fn is_shell(program: &str) -> bool {
+    let name = Path::new(program)
+        .file_name()
+        .and_then(|name| name.to_str());
+    name.is_some_and(|name| SHELLS.contains(&name))
+}
+
 /// The argv of a shell line, where the program is a shell.
 fn shell_argv(program: &str, line: &str) -> Option<(String, Vec<String>)> {
     let mut words = program.split_whitespace();
     let shell = words.next()?;
-    let name = Path::new(shell).file_name()?.to_str()?;
     // Quotes and the like are for the daemon to read.
-    if !SHELLS.contains(&name) || program.contains(['\'', '"', '\\', '$', ';', '|', '&', '>']) {
+    if !is_shell(shell) || program.contains(['\'', '"', '\\', '$', ';', '|', '&', '>']) {
         return None;
     }
     let arguments = words.map(str::to_owned);
@@ -111,7 +118,7 @@ fn shell_argv(program: &str, line: &str) -> Option<(String, Vec<String>)> {
 async fn exec(call: Call, arguments: Arguments) -> Outcome {
     let deadline = arguments.timeout.to_duration();
     let shell = shell_argv(&arguments.command, &arguments.exec);
-    let is_shell = shell.is_some();
+    let runs_line = shell.is_some();
     let (command, args) = shell.unwrap_or_else(|| (arguments.command.clone(), Vec::new()));
     let request = CreateTerminal {
         command: Some(command),
@@ -126,7 +133,7 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
     };
     let terminal = TemporaryTerminal::create(&call.shared, request).await??;
     let id = terminal.info.id.clone();
-    let done = if is_shell {
+    let done = if runs_line {
         until_exit(&call, &id, deadline).await?
     } else {
         let line = Typing::line(arguments.exec.clone(), arguments.confirmed);
@@ -137,13 +144,13 @@ async fn exec(call: Call, arguments: Arguments) -> Outcome {
         terminal.leave_running();
         None
     } else {
-        let eof_ms = (!is_shell && done.by.is_some()).then_some(EOF_MS);
+        let eof_ms = (!runs_line && done.by.is_some()).then_some(EOF_MS);
         Some(terminal.close(eof_ms).await?)
     };
     let manner = Manner::new(&call.shared.settings, arguments.truncation, true)
         .within(arguments.max_output_bytes);
     let end = match &closed {
-        Some(closed) if is_shell => closed.end,
+        Some(closed) if runs_line => closed.end,
         _ => done.end,
     };
     let window = (done.start, end.max(done.start));

@@ -20,7 +20,7 @@ use crate::tool::{
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;
 /// Of what has not matched only the end is shown, as it says how far the program is.
-const TAIL_BYTES: u64 = 1 << 10;
+pub(in crate::tools) const TAIL_BYTES: u64 = 1 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {

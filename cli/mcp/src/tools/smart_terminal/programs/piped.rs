@@ -18,11 +18,11 @@ use tokio::time::Instant;
 use super::checks::{FileCheck, SuccessFile};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
 use crate::tool::{
-    Call, Facts, TemporaryTerminal, ToolError, add, environment, set, to_milliseconds,
+    Call, Facts, TemporaryTerminal, ToolError, add, directory, environment, set, to_milliseconds,
 };
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
+use crate::tools::smart_terminal::sessions::start::bad_directory;
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.
