@@ -25,6 +25,8 @@ const FILES: usize = 300;
 const COMMITS: usize = 100;
 /// The lines of the build that are errors.
 const ERRORS: [u32; 5] = [500, 900, 1_300, 1_700, 2_100];
+/// Lines of a page of smart-terminal-mcp's history.
+const HISTORY_LINES: usize = 1_000;
 /// Lines of the build.
 const BUILD_LINES: u32 = 2_990;
 
@@ -43,7 +45,7 @@ pub(crate) const WORKS: [Work; 6] = [
         limit: 45.0,
         run: |agent| {
             agent.type_line("echo hi")?;
-            Ok(agent.read.contains("hi"))
+            read_on(agent, |read| read.contains("hi"))
         },
     },
     Work {
@@ -56,7 +58,7 @@ pub(crate) const WORKS: [Work; 6] = [
         limit: 4_000.0,
         run: |agent| {
             agent.type_line("ls -la files")?;
-            Ok(agent.read.contains("module-001.rs"))
+            read_on(agent, |read| read.contains("module-001.rs"))
         },
     },
     Work {
@@ -112,9 +114,14 @@ fn read_on(agent: &mut Agent<'_>, is_seen: impl Fn(&str) -> bool) -> anyhow::Res
             Tools::Session | Tools::TerminalMcp => {
                 agent.call_here("session_read", json!({ "mode": "stream" }))?;
             }
+            Tools::SmartTerminalMcp if page == 0 => {
+                agent.call_here("terminal_read", json!({}))?;
+            }
             Tools::Terminal | Tools::SmartTerminalMcp => {
-                let pages = json!({ "offset": page * 1_000, "maxLines": 1_000, "format": "text" });
-                agent.call_here("terminal_get_history", pages)?;
+                let skipped = (page - 1) * HISTORY_LINES;
+                let history =
+                    json!({ "offset": skipped, "maxLines": HISTORY_LINES, "format": "text" });
+                agent.call_here("terminal_get_history", history)?;
             }
             Tools::Lean => {
                 agent.call_here("term_read", json!({}))?;
@@ -150,7 +157,7 @@ fn top(agent: &mut Agent<'_>) -> anyhow::Result<bool> {
         match agent.tools {
             Tools::Session => agent.call_here("session_read", json!({ "mode": "diff" }))?,
             Tools::TerminalMcp => agent.call_here("session_read", json!({ "mode": "snapshot" }))?,
-            Tools::Terminal => agent.call_here("terminal_read", json!({ "view": "screen" }))?,
+            Tools::Terminal => agent.call_here("terminal_read", json!({ "view": "changes" }))?,
             Tools::SmartTerminalMcp => {
                 let quick = json!({ "timeout": 1_000, "idleTimeout": 500 });
                 agent.call_here("terminal_read", quick)?

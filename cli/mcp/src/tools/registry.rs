@@ -88,7 +88,7 @@ mod tests {
     fn a_list_of_tools_is_short() {
         for (toolset, most) in [
             (Toolset::TerminalMcp, 7_900),
-            (Toolset::SmartTerminal, 5_150),
+            (Toolset::SmartTerminal, 5_170),
             (Toolset::Lean, 3_000),
         ] {
             let registry = of(&[toolset]);

@@ -8,7 +8,7 @@ use serde_json::json;
 use termd_proto::interact::{Until, WaitEnd, WaitForResult};
 use termd_proto::{Offset, TerminalId};
 
-use super::results::{self, lean};
+use super::results::{self, Part, lean};
 use super::run::check_pattern;
 use crate::settings::Truncation;
 use crate::tool::{
@@ -20,7 +20,6 @@ use crate::tools::terminal_mcp::params::{
     MAX_OFFSET, MAX_PATTERN_CHARS, MaxOutputBytes, Seconds, SessionName,
 };
 use crate::tools::terminal_mcp::read::{DEFAULT_CONTEXT, LookBack};
-use crate::tools::terminal_mcp::screen;
 use crate::tools::terminal_mcp::status::{Status, describe_wait};
 use crate::tools::terminal_mcp::wait_for::TAIL_BYTES;
 
@@ -114,13 +113,11 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
             facts.extend(look_back.read(&call, &id, status.end()).await?);
         }
         (View::Screen, _) => {
-            let seq = screen::snapshot(&call.shared, &id, None, true, &mut facts).await?;
-            call.shared.cursors.set_screen(&id, seq);
-            if status.is_full_screen() {
-                call.shared.cursors.set_read(&id, status.end());
-            }
+            facts.extend(results::screen(&call, &id, status.end(), Part::All).await?);
         }
-        (View::Changes, _) => screen::changes_or_all(&call.shared, &id, &mut facts).await?,
+        (View::Changes, _) => {
+            facts.extend(results::screen(&call, &id, status.end(), Part::Changes).await?);
+        }
         (View::Output, Some(waited)) if waited.has_come == Some(false) => {
             // All of it is still to be read.
             let wait = &waited.wait;

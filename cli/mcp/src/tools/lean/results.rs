@@ -5,12 +5,12 @@ use termd_client::ClientError;
 use termd_proto::{Offset, TerminalId};
 
 use crate::tool::{
-    Call, Facts, Field, Omitted, OutputSchema, Standing, ToolAnswer, ToolError, object,
+    Call, Facts, Field, Omitted, OutputSchema, ScreenChange, ScreenRows, Standing, ToolAnswer,
+    ToolError, add, changed_lines, object,
 };
-use crate::tools::terminal_mcp::screen;
 
 /// The fields of the `session` set's results that this set has too.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "state",
     "known_by",
     "exit_code",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 14] = [
     "prompt",
     "output",
     "changed_lines",
+    "moved_lines",
     "cursor",
     "offset",
     "omitted",
@@ -49,29 +50,48 @@ pub(super) fn lean(mut facts: Facts) -> Facts {
         // That of the command before.
         _ => drop(facts.remove("exit_code")),
     }
-    if let Some(place) = facts.get("cursor").and_then(place) {
-        facts.insert("cursor".to_owned(), place.into());
-    }
     facts
 }
 
-/// Adds the screen of a full-screen program: the rows that changed since this client last saw it, or
-/// all. What was printed to draw it, until `end`, needs no reading.
-pub(super) async fn add_screen(
+/// What is shown of a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// What changed since this client last saw it.
+    Changes,
+}
+
+/// A part of the screen. Where a full-screen program is on, what it printed to draw the screen, until
+/// `end`, needs no reading.
+pub(super) async fn screen(
     call: &Call,
     id: &TerminalId,
     end: Offset,
-    facts: &mut Facts,
-) -> Result<(), ClientError> {
-    screen::changes_or_all(&call.shared, id, facts).await?;
-    call.shared.cursors.set_read(id, end);
-    Ok(())
-}
-
-/// The place of the cursor in words.
-fn place(cursor: &Value) -> Option<String> {
-    let at = |name: &str| cursor.get(name).and_then(Value::as_u64);
-    Some(format!("row {} column {}", at("row")?, at("column")?))
+    part: Part,
+) -> Result<Facts, ClientError> {
+    let seen = ScreenRows::see(&call.shared, id).await?;
+    if seen.screen.full_screen {
+        call.shared.cursors.set_read(id, end);
+    }
+    let mut facts = Facts::new();
+    let change = match part {
+        Part::All => ScreenChange::Most(seen.text()),
+        Part::Changes => seen.change(),
+    };
+    match change {
+        ScreenChange::Most(text) => add(&mut facts, json!({ "output": text })),
+        ScreenChange::Some { rows, moved } => add(
+            &mut facts,
+            json!({
+                "changed_lines": changed_lines(rows),
+                "moved_lines": (!moved.is_empty()).then_some(moved),
+            }),
+        ),
+    }
+    let at = seen.screen.cursor;
+    let place = format!("row {} column {}", at.row + 1, at.column + 1);
+    facts.insert("cursor".to_owned(), place.into());
+    Ok(facts)
 }
 
 /// The schema of a result, or of the gate's question.
@@ -98,6 +118,11 @@ pub(super) fn text() -> Vec<Field> {
             "changed_lines",
             row,
             "Rows of the screen that changed, from 1",
+        ),
+        Field::list(
+            "moved_lines",
+            json!({ "type": "string" }),
+            "Rows that only stand elsewhere now",
         ),
         Field::string("cursor", "Where it is on the screen, from 1"),
         Field::string("prompt", "What the program asks"),

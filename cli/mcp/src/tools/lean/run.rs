@@ -7,7 +7,7 @@ use termd_proto::Offset;
 use termd_proto::interact::{Until, WaitEnd};
 use termd_proto::terminal::CreateTerminal;
 
-use super::results::{self, lean};
+use super::results::{self, Part, lean};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS, Truncation};
 use crate::tool::{
     Call, Effect, Facts, Handler, Outcome, Standing, TemporaryTerminal, Tool, ToolAnswer,
@@ -115,7 +115,8 @@ async fn run(call: Call, arguments: Arguments) -> Outcome {
     } else {
         terminal.leave_running();
         if wait.activity.full_screen {
-            results::add_screen(&call, &id, wait.activity.end, &mut facts).await?;
+            let end = wait.activity.end;
+            facts.extend(results::screen(&call, &id, end, Part::Changes).await?);
         } else {
             let read = since_last_read(&call.shared, &id, &wait, manner).await?;
             read.describe(&mut facts);

@@ -6,7 +6,7 @@ use serde_json::json;
 use termd_proto::interact::{MAX_KEYS, TypedInput, Until};
 use termd_proto::screen::CommandState;
 
-use super::results::{self, lean};
+use super::results::{self, Part, lean};
 use super::run::check_pattern;
 use crate::settings::{ONE_SHOT_SECONDS, Truncation};
 use crate::tool::{Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add};
@@ -133,7 +133,8 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
     let mut facts = Facts::new();
     describe_wait(&mut facts, &wait);
     if wait.activity.full_screen {
-        results::add_screen(&call, &id, wait.activity.end, &mut facts).await?;
+        let end = wait.activity.end;
+        facts.extend(results::screen(&call, &id, end, Part::Changes).await?);
     } else {
         let manner = Manner::new(&call.shared.settings, Truncation::HeadTail, true)
             .within(arguments.max_output_bytes);

@@ -6,15 +6,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use termd_client::ClientError;
+use termd_proto::Offset;
 use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
-use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{Encoding, TerminalInfo, TerminalState};
-use termd_proto::{Offset, TerminalRef};
 
 use super::text::{Part, bounds};
 use crate::tool::{
-    Call, Effect, Facts, Field, Found, Handler, Outcome, Pages, Query, Standing, State, Tool,
-    ToolAnswer, ToolError, add, object,
+    Call, Effect, Facts, Field, Found, Handler, Outcome, Pages, Query, ScreenChange, ScreenRows,
+    Standing, State, Tool, ToolAnswer, ToolError, add, changed_lines, object,
 };
 use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, MaxOutputBytes, SessionName};
 use crate::tools::smart_terminal::results::{self, bad};
@@ -31,6 +30,8 @@ enum View {
     Output,
     /// The screen.
     Screen,
+    /// The rows of it that changed since the client saw it.
+    Changes,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -66,6 +67,16 @@ pub(crate) fn tool() -> Tool {
     output.push(Field::boolean("alive", "Whether its program runs").default(true));
     output.push(results::end_cause());
     output.push(Found::field());
+    output.push(Field::list(
+        "changedLines",
+        json!({ "type": "object" }),
+        "view=changes: rows of the screen with a new text: line, content",
+    ));
+    output.push(Field::list(
+        "movedLines",
+        json!({ "type": "string" }),
+        "view=changes: rows that only stand elsewhere now",
+    ));
     Tool {
         name: "terminal_read",
         title: "Read a terminal",
@@ -171,25 +182,35 @@ async fn look_back(
         encoding: Encoding::Text,
     };
     let bytes = bounds(call, arguments.max_lines, arguments.max_output_bytes).bytes;
-    let screen = matches!(arguments.view, Some(View::Screen));
-    let facts = match (screen, &arguments.pattern, arguments.last_lines) {
-        (false, None, None) => return Ok(None),
-        (true, None, None) => {
-            let request = ReadScreen {
-                format: Some(ScreenFormat::Text),
-                ..ReadScreen::of(TerminalRef::from(&info.id))
+    let view = arguments.view.unwrap_or(View::Output);
+    let facts = match (view, &arguments.pattern, arguments.last_lines) {
+        (View::Output, None, None) => return Ok(None),
+        (View::Screen | View::Changes, None, None) => {
+            let seen = ScreenRows::see(&call.shared, &info.id).await?;
+            let change = match view {
+                View::Changes => seen.change(),
+                View::Output | View::Screen => ScreenChange::Most(seen.text()),
             };
-            let screen = call.backend().pool().repeat(&request).await?;
-            let text = screen.rendering.unwrap_or_default();
-            Facts::from_iter([("output".to_owned(), text.trim_end_matches('\n').into())])
+            let mut facts = Facts::new();
+            match change {
+                ScreenChange::Most(text) => add(&mut facts, json!({ "output": text })),
+                ScreenChange::Some { rows, moved } => add(
+                    &mut facts,
+                    json!({
+                        "changedLines": changed_lines(rows),
+                        "movedLines": (!moved.is_empty()).then_some(moved),
+                    }),
+                ),
+            }
+            facts
         }
-        (false, Some(pattern), None) => {
+        (View::Output, Some(pattern), None) => {
             let query = Query::new(pattern, arguments.context, bytes)?;
             let from = since.unwrap_or(Offset::ZERO);
             let found = pages.search((from, info.end), &query).await?;
             found.to_facts("position")
         }
-        (false, None, Some(lines)) => {
+        (View::Output, None, Some(lines)) => {
             let read = pages.last(lines, bytes).await?;
             let mut facts = Facts::new();
             add(
@@ -199,7 +220,7 @@ async fn look_back(
             facts
         }
         _ => {
-            let problem = "view=screen, pattern and lastLines do not go together: give one of them";
+            let problem = "view, pattern and lastLines do not go together: give one of them";
             return Err(bad(problem));
         }
     };
