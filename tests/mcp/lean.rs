@@ -157,6 +157,9 @@ fn a_shell_stays_and_runs_one_command_after_another() {
     assert_eq!(closed["state"], "exited", "{closed}");
     let read = client.call("term_read", &json!({ "id": id, "pattern": "^abc" }));
     assert_members(&read, &json!({ "state": "exited", "matches": 1 }));
+    let nothing_comes = json!({ "id": id, "wait_for": "never", "timeout": 60 });
+    let read = client.call("term_read", &nothing_comes);
+    assert_eq!(read["state"], "exited", "{read}");
 }
 
 #[test]

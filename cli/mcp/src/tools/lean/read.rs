@@ -86,8 +86,15 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     }
     let id = call.backend().resolve(&arguments.id.0).await?;
     let mut facts = Facts::new();
-    let waited = wait(&call, &id, &arguments).await?;
-    let status = Status::of(call.backend(), &id).await?;
+    let mut status = Status::of(call.backend(), &id).await?;
+    let waited = match status {
+        Status::Open(_) => wait(&call, &id, &arguments).await?,
+        // Nothing more comes.
+        Status::Closed(_) => None,
+    };
+    if waited.is_some() {
+        status = Status::of(call.backend(), &id).await?;
+    }
     match &waited {
         Some(waited) => describe_wait(&mut facts, &waited.wait),
         None => status.describe(&mut facts),
