@@ -107,6 +107,10 @@ impl<'a> Agent<'a> {
         self.type_line(&format!("cd '{}'", directory.display()))?;
         // One more, for a server that returns before the prompt.
         self.type_line("export PAGER=cat GIT_PAGER=cat")?;
+        if self.tools == Tools::SmartTerminalMcp {
+            // It gives an answer before the output, which the first read of the work would give.
+            self.call_here("terminal_read", json!({}))?;
+        }
         self.paid = Paid::default();
         self.read.clear();
         Ok(())
