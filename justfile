@@ -24,6 +24,7 @@ bench: build
     cargo bench -p termd-vt --bench plain
     cargo bench -p termd-vt --bench model
     cargo bench -p termctl --bench mcp
+    cargo bench -p termctl --bench mcp_tokens
     cargo bench -p termctl --bench acp
 
 # Fuzzes one target for some seconds: `just fuzz policy 180`.

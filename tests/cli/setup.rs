@@ -48,7 +48,7 @@ fn the_clients_that_are_there_are_set_up_once_and_taken_out_again() {
     assert_eq!(value["numStartups"], 7);
     let entry = &value["mcpServers"]["termd"];
     assert_eq!(entry["type"], "stdio");
-    assert_eq!(entry["args"], json!(["mcp"]));
+    assert_eq!(entry["args"], json!(["mcp", "--tools", "lean"]));
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_termctl"));
     assert_eq!(mode(&claude), 0o640, "the mode stays");
     assert_eq!(mode(&codex), 0o600);

@@ -6,6 +6,7 @@
 mod answers;
 mod first_wait;
 mod gate;
+mod lean;
 mod limit_causes;
 mod one_shots;
 mod protocol;

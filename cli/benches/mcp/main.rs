@@ -55,7 +55,7 @@ const STORIES: [Story; 6] = [
 fn main() -> anyhow::Result<ExitCode> {
     let mut report = Report::new();
     let place = Place::new()?;
-    let ours = place.ours();
+    let ours = place.ours("session");
     let Some(theirs) = peer::terminal_mcp() else {
         report.skipped("everything", "terminal-mcp 0.4.7 could not be installed");
         return Ok(ExitCode::FAILURE);
@@ -71,7 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
     drain(&mut report, &ours, &theirs)?;
     // As fresh as the other's process.
     let place = Place::new()?;
-    let ours = place.ours();
+    let ours = place.ours("session");
     for sessions in [1, 10] {
         let what = format!("private memory with {sessions} sessions");
         let our_bytes = stories::memory(&ours, sessions, || place.daemon_memory())?;

@@ -33,7 +33,8 @@ fn pip(directory: &Path) -> Command {
     Command::new(directory.join("bin/pip"))
 }
 
-fn run(command: &mut Command) -> bool {
+/// Runs a command to its end. Whether it succeeds.
+pub(crate) fn run(command: &mut Command) -> bool {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }

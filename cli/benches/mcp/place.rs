@@ -54,13 +54,13 @@ impl Place {
         Ok(place)
     }
 
-    /// How to start `termctl mcp` with this daemon.
-    pub(crate) fn ours(&self) -> Launch {
+    /// How to start `termctl mcp` with this daemon and the tools of a set.
+    pub(crate) fn ours(&self, toolset: &str) -> Launch {
         let mut environment = environment(self.home.path());
         environment.push(("TERMD_MAX_SESSIONS".into(), "100".into()));
         Launch {
             program: termctl(),
-            arguments: vec!["mcp".into()],
+            arguments: ["mcp", "--tools", toolset].map(Into::into).to_vec(),
             environment,
         }
     }

@@ -77,15 +77,25 @@ impl Server {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "bench", "version": "1"},
         });
-        let id = self.send("initialize", &params)?;
-        self.answer(id)?;
+        self.ask("initialize", &params)?;
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    }
+
+    /// Sends a request, and gives its result.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
+        let id = self.send(method, params)?;
+        self.answer(id)
+    }
+
+    /// Calls a tool, and gives its whole result.
+    pub(crate) fn result(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
+        let id = self.begin(tool, arguments)?;
+        self.answer(id)
     }
 
     /// Calls a tool, and gives its result's facts.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
-        let id = self.begin(tool, arguments)?;
-        let answer = self.answer(id)?;
+        let answer = self.result(tool, arguments)?;
         let text = answer["content"][0]["text"].as_str();
         let facts: Value = text
             .and_then(|text| serde_json::from_str(text).ok())

@@ -1,4 +1,4 @@
-//! The daemon, as tools need it: terminals by their names, and the calls that both sets make.
+//! The daemon, as tools need it: terminals by their names, and the calls that all sets make.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -5,7 +5,7 @@
 //! lead to the same cursor.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termd_proto::{Offset, TerminalId};
 
@@ -13,19 +13,19 @@ use termd_proto::{Offset, TerminalId};
 const MAX_CURSORS: usize = 4_096;
 
 /// The client's place in one terminal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// The start of the next read.
     pub(crate) read: Offset,
     /// The end of the output when the client typed last.
     pub(crate) sent: Offset,
-    /// The last screen that the client saw, for a diff.
-    pub(crate) screen_seq: Option<u64>,
+    /// A hash of each row of the last screen that the client saw, for a diff.
+    pub(crate) screen: Option<Arc<[u64]>>,
 }
 
 impl Cursor {
     /// The start of the next wait.
-    pub(crate) fn wait_from(self) -> Offset {
+    pub(crate) fn wait_from(&self) -> Offset {
         self.read.max(self.sent)
     }
 }
@@ -50,7 +50,7 @@ impl Cursors {
         known
             .cursors
             .get(id)
-            .map_or_else(Cursor::default, |(_, cursor)| *cursor)
+            .map_or_else(Cursor::default, |(_, cursor)| cursor.clone())
     }
 
     /// The next read starts here.
@@ -64,8 +64,8 @@ impl Cursors {
     }
 
     /// The client saw this screen.
-    pub(crate) fn set_screen(&self, id: &TerminalId, seq: u64) {
-        self.change(id, |cursor| cursor.screen_seq = Some(seq));
+    pub(crate) fn set_screen(&self, id: &TerminalId, rows: Arc<[u64]>) {
+        self.change(id, |cursor| cursor.screen = Some(rows));
     }
 
     fn change(&self, id: &TerminalId, change: impl FnOnce(&mut Cursor)) {
@@ -103,11 +103,11 @@ mod tests {
         assert_eq!(cursors.of(&id), Cursor::default());
         cursors.set_read(&id, Offset(5));
         cursors.set_sent(&id, Offset(9));
-        cursors.set_screen(&id, 3);
+        cursors.set_screen(&id, [3].into());
         assert_eq!(cursors.of(&id).wait_from(), Offset(9));
         cursors.set_read(&id, Offset(12));
         assert_eq!(cursors.of(&id).wait_from(), Offset(12));
-        assert_eq!(cursors.of(&id).screen_seq, Some(3));
+        assert_eq!(cursors.of(&id).screen, Some([3].into()));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! `session.*`. The terminals belong to the daemon; this process holds none of them.
 //!
 //! ```text
-//! server ─▶ tools: terminal_mcp, smart_terminal ─▶ tool ─▶ backend ─▶ the daemon
+//! server ─▶ tools: terminal_mcp, smart_terminal, lean ─▶ tool ─▶ backend ─▶ the daemon
 //! ```
 //!
-//! How a tool is made (both sets do it alike; `tools/terminal_mcp/resize.rs` is the shortest):
+//! How a tool is made (all sets do it alike; `tools/terminal_mcp/resize.rs` is the shortest):
 //! - `tool::Tool` is one row: names, effect, output schema, and a handler. The handler is an
 //!   async function of a `Call` and a struct of arguments, which gives an `Outcome`.
 //! - The struct derives `JsonSchema`: its field docs, bounds and defaults are the input schema that

@@ -5,4 +5,6 @@ pub enum Toolset {
     TerminalMcp,
     /// Terminals and programs that are run directly, as smart-terminal-mcp has them.
     SmartTerminal,
+    /// Few tools in few words, for clients without habits.
+    Lean,
 }

@@ -325,6 +325,8 @@ pub(crate) enum ToolsetArg {
     Session,
     /// Terminals and programs that are run directly, as smart-terminal-mcp has them
     Terminal,
+    /// Five tools that do it all in few tokens, for clients without habits
+    Lean,
 }
 
 impl From<ToolsetArg> for Toolset {
@@ -332,6 +334,7 @@ impl From<ToolsetArg> for Toolset {
         match argument {
             ToolsetArg::Session => Self::TerminalMcp,
             ToolsetArg::Terminal => Self::SmartTerminal,
+            ToolsetArg::Lean => Self::Lean,
         }
     }
 }

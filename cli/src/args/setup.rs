@@ -26,7 +26,8 @@ pub(crate) struct SetupArgs {
     /// Take it out again
     #[arg(long, conflicts_with_all = ["print", "tools", "env"])]
     pub(crate) remove: bool,
-    /// Which tools it offers: session, terminal, or both with a comma [default: session]
+    /// Which tools it offers: lean, session, terminal, or several with commas [default: those of the
+    /// entry that is there, else lean]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SETS")]
     pub(crate) tools: Vec<ToolsetArg>,
     /// What the client calls it

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use termd_client::escape::escaped;
 
 use super::Context;
-use crate::args::SetupArgs;
+use crate::args::{SetupArgs, ToolsetArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::setup::{self, Action, CLIENTS, Client, Places, Scope, Server, SetupError};
+use crate::setup::{self, Action, Arguments, CLIENTS, Client, Places, Scope, Server, SetupError};
 use crate::usage_error::UsageError;
 
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
@@ -150,12 +150,16 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
         .into_os_string()
         .into_string()
         .map_err(|path| UsageError::ProgramNotUtf8(path.into()))?;
-    let mut arguments = vec!["mcp".to_owned()];
-    if !args.tools.is_empty() {
-        let words = args.tools.iter().filter_map(ValueEnum::to_possible_value);
-        let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
-        arguments.extend(["--tools".to_owned(), words.join(",")]);
-    }
+    let words = |tools: &[ToolsetArg]| {
+        let names = tools.iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+        ["mcp".to_owned(), "--tools".to_owned(), names.join(",")].to_vec()
+    };
+    let arguments = if args.tools.is_empty() {
+        Arguments::Initial(words(&[ToolsetArg::Lean]))
+    } else {
+        Arguments::Set(words(&args.tools))
+    };
     let env = args.env.iter();
     Ok(Server {
         name: args.name.0.clone(),

@@ -4,6 +4,8 @@ use super::clients::Format;
 
 /// The file name of this program. An entry with such a command is termctl's.
 const PROGRAM: &str = "termctl";
+/// The first argument of an entry.
+const VERB: &str = "mcp";
 
 /// The server, for any client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,9 +14,28 @@ pub(crate) struct Server {
     pub(crate) name: String,
     /// The absolute path of the program.
     pub(crate) command: String,
-    pub(crate) args: Vec<String>,
+    pub(crate) args: Arguments,
     /// Variables that the client sets for the server.
     pub(crate) env: Vec<(String, String)>,
+}
+
+/// The arguments of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    /// Of any entry.
+    Set(Vec<String>),
+    /// Of a new entry. One that is there keeps its own.
+    Initial(Vec<String>),
+}
+
+impl Arguments {
+    /// The arguments where an entry with these is there, if one is.
+    pub(super) fn over(&self, there: Option<Vec<String>>) -> Vec<String> {
+        match (self, there) {
+            (Self::Initial(_), Some(there)) if there.first().is_some_and(|it| it == VERB) => there,
+            (Self::Set(words) | Self::Initial(words), _) => words.clone(),
+        }
+    }
 }
 
 /// A member's value.
@@ -44,8 +65,10 @@ pub(super) struct Field {
     pub(super) upkeep: Upkeep,
 }
 
-/// The members, in the order of the clients' documentation.
-pub(super) fn fields(format: Format, server: &Server) -> Vec<Field> {
+/// The members, in the order of the clients' documentation. `there`: the arguments of the entry that is
+/// there.
+pub(super) fn fields(format: Format, server: &Server, there: Option<Vec<String>>) -> Vec<Field> {
+    let arguments = server.args.over(there);
     let held = |key, content| Field {
         key,
         content,
@@ -57,7 +80,7 @@ pub(super) fn fields(format: Format, server: &Server) -> Vec<Field> {
         upkeep: Upkeep::Initial,
     };
     let command = || held("command", Content::Text(server.command.clone()));
-    let args = || held("args", Content::List(server.args.clone()));
+    let args = || held("args", Content::List(arguments.clone()));
     let env = |key| {
         let map = Content::Map(server.env.clone());
         (!server.env.is_empty()).then(|| held(key, map))
@@ -82,7 +105,7 @@ pub(super) fn fields(format: Format, server: &Server) -> Vec<Field> {
         ),
         Format::OpenCodeMcp => {
             let mut argv = vec![server.command.clone()];
-            argv.extend(server.args.iter().cloned());
+            argv.extend(arguments.iter().cloned());
             (
                 vec![
                     held("type", text("local")),

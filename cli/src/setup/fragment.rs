@@ -10,7 +10,7 @@ use super::{json, toml};
 
 /// The smallest file with the server in it, in the client's format, with a newline at the end.
 pub(crate) fn fragment(format: Format, server: &Server) -> String {
-    let fields = fields(format, server);
+    let fields = fields(format, server, None);
     match format {
         Format::CodexToml => toml::block(server, &fields),
         Format::GooseYaml => yaml(server, &fields),

@@ -80,6 +80,22 @@ pub(super) fn add(
     finish(mark, body, &tree, change, wanted)
 }
 
+/// The arguments of the server's entry, where one is there.
+pub(super) fn arguments(text: &str, container: &str, server: &Server) -> Option<Vec<String>> {
+    let (_, body) = split_mark(text);
+    let settings = check(body, container, server).ok()??;
+    let entry = settings.get(container)?.get(&server.name)?;
+    let words = match entry.get("args") {
+        Some(args) => args.as_array()?.as_slice(),
+        // The program and its arguments are one list.
+        None => entry.get("command")?.as_array()?.get(1..)?,
+    };
+    words
+        .iter()
+        .map(|word| word.as_str().map(str::to_owned))
+        .collect()
+}
+
 /// The text without the server.
 pub(super) fn remove(text: &str, container: &str, server: &Server) -> Result<Edited, Fault> {
     let (mark, body) = split_mark(text);

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub(crate) use clients::{CLIENTS, Client, ClientName, Places, Scope, names};
-pub(crate) use entry::Server;
+pub(crate) use entry::{Arguments, Server};
 pub(crate) use fragment::fragment;
 
 use clients::Format;
@@ -219,15 +219,17 @@ pub(crate) fn apply(
 
 /// The pure part of [`apply`].
 fn edit(format: Format, text: &str, server: &Server, action: Action) -> Result<Edited, Fault> {
-    let fields = fields(format, server);
-    match format {
-        Format::CodexToml => match action {
-            Action::Add => toml::add(text, server, &fields),
-            Action::Remove => toml::remove(text, server),
-        },
-        _ => match action {
-            Action::Add => json::add(text, format.container(), server, &fields),
-            Action::Remove => json::remove(text, format.container(), server),
-        },
+    let container = format.container();
+    match (format, action) {
+        (Format::CodexToml, Action::Add) => {
+            let there = toml::arguments(text, server);
+            toml::add(text, server, &fields(format, server, there))
+        }
+        (Format::CodexToml, Action::Remove) => toml::remove(text, server),
+        (_, Action::Add) => {
+            let there = json::arguments(text, container, server);
+            json::add(text, container, server, &fields(format, server, there))
+        }
+        (_, Action::Remove) => json::remove(text, container, server),
     }
 }

@@ -16,7 +16,7 @@ fn server() -> Server {
     Server {
         name: "termd".to_owned(),
         command: "/opt/termctl".to_owned(),
-        args: vec!["mcp".to_owned()],
+        args: Arguments::Set(vec!["mcp".to_owned()]),
         env: Vec::new(),
     }
 }
@@ -343,4 +343,44 @@ fn each_client_has_a_name_of_its_own_and_prints_what_adding_writes() {
         goose,
         "extensions:\n  termd:\n    name: \"termd\"\n    type: \"stdio\"\n    cmd: \"/opt/termctl\"\n    args: [\"mcp\"]\n    enabled: true\n"
     );
+}
+
+/// A person who registered termctl with some sets of tools keeps them, whatever a new entry gets.
+#[test]
+fn an_entry_keeps_its_tools_unless_others_are_named() {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let with = |args: Arguments| Server { args, ..server() };
+    let initial = with(Arguments::Initial(words(&["mcp", "--tools", "lean"])));
+    for (format, text, kept) in [
+        (
+            Format::McpServers,
+            r#"{"mcpServers": {"termd": {"command": "/old/termctl", "args": ["mcp"]}}}"#,
+            r#"["mcp"]"#,
+        ),
+        (
+            Format::OpenCodeMcp,
+            r#"{"mcp": {"termd": {"type": "local", "command": ["/old/termctl", "mcp", "--tools", "terminal"]}}}"#,
+            r#"["/opt/termctl", "mcp", "--tools", "terminal"]"#,
+        ),
+        (
+            Format::CodexToml,
+            "[mcp_servers.termd]\ncommand = \"/old/termctl\"\nargs = [\"mcp\"]\n",
+            r#"["mcp"]"#,
+        ),
+    ] {
+        let edited = edit(format, text, &initial, Action::Add).unwrap();
+        assert_eq!(edited.change, Change::Updated, "{}", edited.text);
+        assert!(edited.text.contains(kept), "{}", edited.text);
+        let again = edit(format, &edited.text, &initial, Action::Add).unwrap();
+        assert_eq!(again.change, Change::AlreadyThere, "{}", again.text);
+        let named = with(Arguments::Set(words(&["mcp", "--tools", "session"])));
+        let named = edit(format, text, &named, Action::Add).unwrap();
+        assert!(
+            named.text.contains(r#""--tools", "session"]"#),
+            "{}",
+            named.text
+        );
+        let new = edit(format, "", &initial, Action::Add).unwrap();
+        assert!(new.text.contains(r#""--tools", "lean"]"#), "{}", new.text);
+    }
 }

@@ -35,6 +35,15 @@ pub(super) fn add(text: &str, server: &Server, fields: &[Field]) -> Result<Edite
     }
 }
 
+/// The arguments of the server's entry, where one is there.
+pub(super) fn arguments(text: &str, server: &Server) -> Option<Vec<String>> {
+    let document = Document::parse(text).ok()?;
+    let entries = document.get(CONTAINER)?.as_table_like()?;
+    let entry = entries.get(&server.name)?.as_table_like()?;
+    let words = entry.get("args")?.as_array()?.iter();
+    words.map(|word| word.as_str().map(str::to_owned)).collect()
+}
+
 /// The text without the server.
 pub(super) fn remove(text: &str, server: &Server) -> Result<Edited, Fault> {
     if !is_there(text, server)? {

@@ -301,3 +301,33 @@ fn files_are_written_where_the_session_is() {
         assert!(error.contains(want), "{error}");
     }
 }
+
+#[test]
+fn a_screen_is_shown_and_then_what_changed_of_it() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    let run = |line: &str| json!({ "sessionId": id, "command": line });
+    client.call("terminal_exec", &run("clear; seq 1 10"));
+    let screen = json!({ "sessionId": id, "view": "screen" });
+    let screen = client.call("terminal_read", &screen);
+    let output = screen["output"].as_str().unwrap();
+    assert!(output.contains("9\n10\n"), "{screen}");
+    client.call("terminal_exec", &run("printf '\\033[3;1Hx'; sleep 0"));
+    let changes = json!({ "sessionId": id, "view": "changes" });
+    let changed = client.call("terminal_read", &changes);
+    let rows = changed["changedLines"].as_array().unwrap();
+    assert!(
+        rows.iter().any(|row| row["line"] == 3),
+        "the row that was written: {changed}"
+    );
+    assert!(
+        rows.iter().all(|row| row["line"] != 2 && row["line"] != 9),
+        "no row that is what it was: {changed}"
+    );
+    let both = json!({ "sessionId": id, "view": "changes", "pattern": "x" });
+    assert_eq!(
+        refused(&mut client, "terminal_read", &both),
+        "view, pattern and lastLines do not go together: give one of them"
+    );
+}

@@ -22,6 +22,10 @@ const LEFT_TO_STRUCTURE: [&str; 5] = [
 ];
 /// Members that only lead to output that was left out, or that is still to come.
 const PLACES: [&str; 4] = ["offset", "position", "session_id", "sessionId"];
+/// What a shell shows when it is done says nothing more to a model.
+const PROMPT: &str = "prompt";
+/// That something was left out, which `omitted` says with its place.
+const TRUNCATED: &str = "truncated";
 /// Members that the header begins with, in this order. The others follow in the order of their names.
 const FIRST: [&str; 5] = ["exit_code", "exitCode", "signal", "matched", "matched_line"];
 
@@ -73,12 +77,15 @@ fn header(facts: &Map<String, Value>) -> String {
     }
     let first = FIRST.iter().filter_map(|name| facts.get_key_value(*name));
     let others = (facts.iter()).filter(|(name, _)| !FIRST.contains(&name.as_str()));
-    let is_all = facts.contains_key("output")
-        && !facts.contains_key("omitted")
-        && [Some("done"), Some("exited")].contains(&facts.get(STATE).and_then(Value::as_str));
+    let state = facts.get(STATE).and_then(Value::as_str);
+    let is_done = state == Some("done");
+    let is_cut = facts.contains_key("omitted");
+    let is_all = facts.contains_key("output") && !is_cut && (is_done || state == Some("exited"));
     for (name, value) in first.chain(others) {
         let is_needless = [STATE, KNOWN_BY].contains(&name.as_str())
             || LEFT_TO_STRUCTURE.contains(&name.as_str())
+            || (is_done && name == PROMPT)
+            || (is_cut && name == TRUNCATED)
             || (is_all && PLACES.contains(&name.as_str()));
         if !is_needless && is_in_header(name, value) {
             words.push(format!("{name} {}", inline(value)));
@@ -111,6 +118,7 @@ fn is_in_header(name: &str, value: &Value) -> bool {
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(inline).collect();
             items.join("; ")
@@ -176,6 +184,18 @@ mod tests {
                 json!({ "output": "x", "state": "done", "offset": 3, "bytes_read": 1, "cwd": "/" }),
                 "[done, cwd /]\nx",
             ),
+            (
+                json!({
+                    "output": "x", "state": "done", "prompt": "$ ", "truncated": true,
+                    "omitted": [{ "from": 3, "to": 9 }],
+                }),
+                "[done, omitted 3-9]\nx",
+            ),
+            (
+                json!({ "state": "awaiting_input", "prompt": "y/N? " }),
+                "[awaiting_input, prompt y/N? ]",
+            ),
+            (json!({ "changed_lines": [] }), "[changed_lines none]"),
             (json!({}), "[ok]"),
             (
                 json!({ "stdout": { "raw": "x\n", "parsed": null }, "stderr": { "raw": "y" }, "exitCode": 1 }),

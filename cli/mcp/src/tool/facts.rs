@@ -1,4 +1,4 @@
-//! A result that grows, and the words that both sets have for the same things.
+//! A result that grows, and the words that all sets have for the same things.
 
 use std::time::Duration;
 

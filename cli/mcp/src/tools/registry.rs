@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{smart_terminal, terminal_mcp};
+use super::{lean, smart_terminal, terminal_mcp};
 use crate::settings::Settings;
 use crate::tool::{Tool, ToolAnswer, ToolError};
 use crate::toolset::Toolset;
@@ -38,6 +38,7 @@ impl Registry {
                     smart_terminal::unlisted(),
                     smart_terminal::error,
                 ),
+                Toolset::Lean => (lean::tools(), Vec::new(), lean::error),
             };
             listed.extend(tools.iter().map(|tool| tool.name));
             for tool in tools.into_iter().chain(unlisted) {
@@ -63,7 +64,11 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    const ALL: [Toolset; 3] = [Toolset::TerminalMcp, Toolset::SmartTerminal, Toolset::Lean];
 
     fn of(toolsets: &[Toolset]) -> Registry {
         Registry::of(toolsets, &Settings::default())
@@ -77,9 +82,31 @@ mod tests {
         assert_eq!(once.all().count(), twice.all().count());
     }
 
+    /// The bench `mcp_tokens` counts tokens, of which a model pays for these in each conversation:
+    /// 1,900 for `session`, 1,200 for `terminal`, 700 for `lean`.
+    #[test]
+    fn a_list_of_tools_is_short() {
+        for (toolset, most) in [
+            (Toolset::TerminalMcp, 7_900),
+            (Toolset::SmartTerminal, 5_170),
+            (Toolset::Lean, 3_000),
+        ] {
+            let registry = of(&[toolset]);
+            let bytes: usize = registry.all().map(bytes_for_models).sum();
+            assert!(bytes <= most, "{toolset:?}: {bytes}");
+        }
+    }
+
+    fn bytes_for_models(tool: &Tool) -> usize {
+        let shown = json!({
+            "name": tool.name, "description": tool.description, "inputSchema": tool.input(),
+        });
+        shown.to_string().len()
+    }
+
     #[test]
     fn every_tool_says_what_it_is_in_few_words() {
-        for tool in of(&[Toolset::TerminalMcp, Toolset::SmartTerminal]).all() {
+        for tool in of(&ALL).all() {
             assert!(!tool.title.is_empty(), "{}", tool.name);
             assert!(
                 (20..=700).contains(&tool.description.len()),

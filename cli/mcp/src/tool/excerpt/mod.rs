@@ -20,14 +20,16 @@ const FLOOD_BYTES: u64 = 64 << 10;
 /// How much of the middle is looked through for errors: a bound on the time of a call.
 const MAX_SCANNED_BYTES: u64 = 32 << 20;
 
-/// The shares of an excerpt, in sixteenths of its bytes.
+/// The shares of an excerpt, in parts of its bytes.
 struct Shares {
     head: u64,
     tail: u64,
 }
 
-const SHARES: Shares = Shares { head: 4, tail: 8 };
-const SHARES_OF_FLOOD: Shares = Shares { head: 1, tail: 2 };
+/// The parts of an excerpt.
+const PARTS: u64 = 32;
+const SHARES: Shares = Shares { head: 8, tail: 16 };
+const SHARES_OF_FLOOD: Shares = Shares { head: 1, tail: 4 };
 
 /// A part of the output, in few bytes.
 #[derive(Debug)]
@@ -72,8 +74,8 @@ impl Pages<'_> {
         } else {
             SHARES
         };
-        let share = |sixteenths: u64, lines: u64| Bounds {
-            bytes: bounds.bytes * sixteenths / 16,
+        let share = |parts: u64, lines: u64| Bounds {
+            bytes: bounds.bytes * parts / PARTS,
             lines,
         };
         let head_bounds = share(shares.head, bounds.lines / 2);

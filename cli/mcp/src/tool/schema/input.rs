@@ -83,13 +83,13 @@ impl InputSchema {
         self.release_defaulted();
     }
 
-    /// The schema as models get it: without bounds, which an error tells when they are met. A model
-    /// pays for each word of it in every conversation.
+    /// The schema as models get it: without bounds, which an error tells when they are met, and without
+    /// defaults that go without saying. A model pays for each word of it in every conversation.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
         let mut schema = self.0.clone();
         schema.remove("additionalProperties");
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            properties.values_mut().for_each(without_bounds);
+            properties.values_mut().for_each(shorten);
         }
         schema
     }
@@ -187,9 +187,13 @@ const BOUNDS: [&str; 6] = [
     "maxItems",
 ];
 
-fn without_bounds(field: &mut Value) {
+fn shorten(field: &mut Value) {
     let Value::Object(field) = field else { return };
     field.retain(|keyword, _| !BOUNDS.contains(&keyword.as_str()));
+    // A flag that is not given is off, and a list empty.
+    if [Some(&json!(false)), Some(&json!([]))].contains(&field.get("default")) {
+        field.remove("default");
+    }
     if field.contains_key("enum") {
         field.remove("type");
     }
@@ -201,6 +205,17 @@ fn simplify(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
+    // An optional struct or enum: itself, or null.
+    if let Some(Value::Array(kinds)) = object.get("anyOf")
+        && let [Value::Object(kind), null] = kinds.as_slice()
+        && *null == json!({ "type": "null" })
+    {
+        let kind = kind.clone();
+        object.remove("anyOf");
+        for (keyword, value) in kind {
+            object.entry(keyword).or_insert(value);
+        }
+    }
     object.remove("title");
     object.remove("format");
     if object.get("additionalProperties") == Some(&json!(true)) {

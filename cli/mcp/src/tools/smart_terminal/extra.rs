@@ -44,8 +44,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "terminal_extra",
         title: "More terminal tools",
-        description: "More tools: run_paged, get_history, resize, send_key, watch, retry, diff, write_file (each \
-                      terminal_…).",
+        description: "More tools, terminal_…: run_paged, get_history, resize, send_key, watch, retry, diff, write_file.",
         effect: Effect::Runs,
         output: object(Vec::new()),
         handler: Handler::new(move |call, arguments| extra(call, arguments, Arc::clone(&tools))),

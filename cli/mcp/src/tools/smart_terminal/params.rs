@@ -41,7 +41,7 @@ pub(crate) struct MaxOutputBytes(
     #[schemars(range(min = MIN_OUTPUT_BYTES, max = MAX_OUTPUT_BYTES))] pub(crate) u64,
 );
 
-/// The user was asked about this very call and agreed
+/// The user agreed
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("default" = false))]

@@ -60,7 +60,8 @@ pub(crate) fn error(error: &ToolError) -> ToolAnswer {
         ToolError::Failed { message, .. } => ToolAnswer::Refusal(
             message
                 .replace("session_list", "terminal_list")
-                .replace("session_read", "terminal_read"),
+                .replace("session_read", "terminal_read")
+                .replace("session_close", "terminal_stop"),
         ),
     }
 }

@@ -9,7 +9,7 @@ use termd_proto::terminal::{CloseTerminal, TerminalState};
 use super::params::SessionName;
 use super::results::{self, success};
 use super::status::close_cause;
-use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, add};
+use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add};
 
 /// The time that a program has to end by itself at its end of file.
 const EOF_MS: u64 = 300;
@@ -23,7 +23,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_close",
         title: "Close a terminal",
-        description: "End a terminal and all that runs in it. Its output stays readable.",
+        description: "End a terminal and all in it. Its output stays readable.",
         effect: Effect::Ends,
         output: results::output(vec![
             Field::integer("exit_status", "The exit code; null where a signal ended it").or_null(),
@@ -42,9 +42,16 @@ pub(super) fn tool() -> Tool {
 }
 
 async fn close(call: Call, arguments: Arguments) -> Outcome {
+    let mut facts = success();
+    facts.extend(end(&call, &arguments.session_id.0).await?);
+    Ok(ToolAnswer::Facts(facts.into()))
+}
+
+/// Ends a terminal that is named, and tells how it ended.
+pub(in crate::tools) async fn end(call: &Call, named: &str) -> Result<Facts, ToolError> {
     let backend = call.backend();
-    let info = backend.show(&arguments.session_id.0).await?;
-    let mut facts: Facts = success();
+    let info = backend.show(named).await?;
+    let mut facts = Facts::new();
     let (status, limit, end) = if info.state == TerminalState::Closed {
         (info.exit_status, info.end_cause, info.end)
     } else {
@@ -71,5 +78,5 @@ async fn close(call: Call, arguments: Arguments) -> Outcome {
             "offset": end,
         }),
     );
-    Ok(ToolAnswer::Facts(facts.into()))
+    Ok(facts)
 }

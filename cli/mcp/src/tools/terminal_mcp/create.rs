@@ -129,7 +129,7 @@ async fn create(call: Call, arguments: Arguments) -> Outcome {
 /// Splits a line of plain words, the first of which is a program on the path, into program and
 /// arguments, so that a shell with options is the terminal's own program. Any other line stays as it
 /// is, for the user's shell.
-fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
+pub(in crate::tools) fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
     let plain = |c: char| c.is_alphanumeric() || " _-./:,@%+=".contains(c);
     let mut words = line.split(' ').filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
@@ -146,7 +146,7 @@ fn program_of(line: &str, path: &OsStr) -> (String, Vec<String>) {
 }
 
 /// A terminal's name: its label, else its program's name, as terminal-mcp has it.
-pub(super) fn name_of(info: &TerminalInfo) -> String {
+pub(in crate::tools) fn name_of(info: &TerminalInfo) -> String {
     if let Some(label) = &info.label {
         return label.as_str().to_owned();
     }
@@ -157,7 +157,7 @@ pub(super) fn name_of(info: &TerminalInfo) -> String {
 }
 
 /// The line that a terminal runs; a line that the daemon gave to a shell is itself.
-pub(super) fn command_of(info: &TerminalInfo) -> String {
+pub(in crate::tools) fn command_of(info: &TerminalInfo) -> String {
     match info.argv.as_slice() {
         [_shell, flag, line] if flag == "-c" => line.clone(),
         argv => argv.join(" "),

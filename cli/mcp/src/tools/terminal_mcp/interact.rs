@@ -34,7 +34,7 @@ struct Arguments {
     session_id: SessionName,
     #[serde(flatten)]
     typing: Typing,
-    /// Regular expression
+    /// Regex
     #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     wait_for: Option<String>,
     /// Seconds: with wait_for at most, else of quiet
@@ -132,7 +132,7 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
 
 /// The output that a wait saw, after the echo of the input. The next read goes on after it. Earlier
 /// lines that the client has not read are named as left out, but for a mere prompt.
-pub(super) async fn since_last_read(
+pub(in crate::tools) async fn since_last_read(
     shared: &Shared,
     id: &TerminalId,
     wait: &WaitForResult,

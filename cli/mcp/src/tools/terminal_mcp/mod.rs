@@ -3,23 +3,23 @@
 //! `input` (typing), `output` and `screen` (reading) and `status` (the state of a terminal).
 
 mod attach;
-mod close;
-mod create;
-mod exec;
+pub(super) mod close;
+pub(super) mod create;
+pub(super) mod exec;
 mod history;
 mod input;
-mod interact;
+pub(super) mod interact;
 mod list;
-mod output;
-mod params;
-mod read;
+pub(super) mod output;
+pub(super) mod params;
+pub(super) mod read;
 mod resize;
 mod results;
-mod screen;
+pub(super) mod screen;
 mod screenshot;
 mod send;
-mod status;
-mod wait_for;
+pub(super) mod status;
+pub(super) mod wait_for;
 
 use crate::settings::Settings;
 use crate::tool::Tool;

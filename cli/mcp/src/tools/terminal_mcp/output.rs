@@ -20,17 +20,17 @@ const LESS_MARKER: &str = "[output truncated] ...\n";
 
 /// The form of output in an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
-    pub(super) truncation: Truncation,
+pub(in crate::tools) struct Manner {
+    pub(in crate::tools) truncation: Truncation,
     /// The most bytes.
-    pub(super) limit: u64,
+    pub(in crate::tools) limit: u64,
     /// Plain text, or with the escape sequences.
-    pub(super) encoding: Encoding,
+    pub(in crate::tools) encoding: Encoding,
 }
 
 impl Manner {
     /// The form that a call's parameters say.
-    pub(super) fn new(settings: &Settings, truncation: Truncation, strip: bool) -> Self {
+    pub(in crate::tools) fn new(settings: &Settings, truncation: Truncation, strip: bool) -> Self {
         Self {
             truncation,
             limit: match truncation {
@@ -42,7 +42,7 @@ impl Manner {
     }
 
     /// At most this number of bytes, if the call gives a limit.
-    pub(super) fn within(self, bytes: Option<MaxOutputBytes>) -> Self {
+    pub(in crate::tools) fn within(self, bytes: Option<MaxOutputBytes>) -> Self {
         Self {
             limit: bytes.map_or(self.limit, |bytes| bytes.0),
             ..self
@@ -50,7 +50,7 @@ impl Manner {
     }
 
     /// The end alone, at most this number of bytes.
-    pub(super) fn tail_of(self, bytes: u64) -> Self {
+    pub(in crate::tools) fn tail_of(self, bytes: u64) -> Self {
         Self {
             truncation: Truncation::TailOnly,
             limit: self.limit.min(bytes),
@@ -59,7 +59,7 @@ impl Manner {
     }
 
     /// Whether a page is full already, so that there is nothing to wait for.
-    pub(super) fn is_full(&self, from: Offset, end: Offset) -> bool {
+    pub(in crate::tools) fn is_full(&self, from: Offset, end: Offset) -> bool {
         matches!(self.truncation, Truncation::Tail | Truncation::None)
             && end.since(from) >= self.limit
     }
@@ -67,11 +67,11 @@ impl Manner {
 
 /// Output, and the ranges that were left out.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(in crate::tools) struct Output {
     /// The text, with a marker where something was left out.
-    pub(super) text: String,
+    pub(in crate::tools) text: String,
     /// Where the next read goes on.
-    pub(super) next: Offset,
+    pub(in crate::tools) next: Offset,
     /// Bytes of output gone through.
     bytes: u64,
     omitted: Omitted,
@@ -80,7 +80,7 @@ pub(super) struct Output {
 
 impl Output {
     /// Adds the output to a result.
-    pub(super) fn describe(&self, facts: &mut Facts) {
+    pub(in crate::tools) fn describe(&self, facts: &mut Facts) {
         add(
             facts,
             json!({
@@ -94,7 +94,7 @@ impl Output {
     }
 
     /// Takes the next prompt from the end, where the program has printed it behind its output.
-    pub(super) fn leave_out_prompt(&mut self, prompt: &str) {
+    pub(in crate::tools) fn leave_out_prompt(&mut self, prompt: &str) {
         let shown = self.text.trim_end();
         if let Some(before) = shown.strip_suffix(prompt.trim_end()) {
             self.text.truncate(before.len());
@@ -102,13 +102,13 @@ impl Output {
     }
 
     /// Names earlier output that the client neither has read nor gets.
-    pub(super) fn leave_out(&mut self, from: Offset, to: Offset) {
+    pub(in crate::tools) fn leave_out(&mut self, from: Offset, to: Offset) {
         self.omitted.add(from, to);
     }
 }
 
 /// Reads from `from` until `until`.
-pub(super) async fn read(
+pub(in crate::tools) async fn read(
     backend: &Backend,
     id: &TerminalId,
     (from, until): (Offset, Offset),

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use termd_client::ClientError;
-use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRow};
+use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
 use termd_proto::{TerminalId, TerminalRef};
 
 use crate::backend::Backend;
 use crate::shared::Shared;
-use crate::tool::{Facts, add};
+use crate::tool::{Facts, ScreenRows, add, changed_lines};
 
 /// `session.screen`.
 pub(super) async fn read(
@@ -50,41 +50,14 @@ pub(super) async fn diff(
     id: &TerminalId,
     facts: &mut Facts,
 ) -> Result<(), ClientError> {
-    let since = shared.cursors.of(id).screen_seq;
-    let request = ReadScreen {
-        since,
-        ..ReadScreen::of(TerminalRef::from(id))
-    };
-    let screen = read(&shared.backend, &request).await?.screen;
-    shared.cursors.set_screen(id, screen.seq);
-    let mut rows: Vec<(i64, String)> = screen
-        .lines
-        .iter()
-        .filter(|row| row.row >= 0)
-        .map(|row| (row.row + 1, text_of(row)))
-        .collect();
-    if since.is_none() {
-        // The first diff leaves out the empty rows at the screen's end.
-        while rows.last().is_some_and(|(_, text)| text.is_empty()) {
-            rows.pop();
-        }
-    }
+    let seen = ScreenRows::see(shared, id).await?;
     // The rows stand in `changed_lines` alone: a model pays for each place.
-    describe(facts, "", &screen, "diff");
-    let changed: Vec<_> = rows
-        .iter()
-        .map(|(line, content)| json!({ "line": line, "content": content }))
-        .collect();
+    describe(facts, "", &seen.screen, "diff");
     add(
         facts,
-        json!({ "changed_lines": changed, "is_first_read": since.is_none() }),
+        json!({ "changed_lines": changed_lines(seen.changed()), "is_first_read": seen.is_first() }),
     );
     Ok(())
-}
-
-fn text_of(row: &ScreenRow) -> String {
-    let text: String = row.runs.iter().map(|run| run.text.as_str()).collect();
-    text.trim_end().to_owned()
 }
 
 fn describe(facts: &mut Facts, text: &str, screen: &Screen, mode: &str) {

@@ -14,13 +14,16 @@ use crate::tool::{Facts, Standing, State, add};
 
 /// The state of a terminal, open or closed.
 #[derive(Debug)]
-pub(super) enum Status {
+pub(in crate::tools) enum Status {
     Open(Box<Activity>),
     Closed(Box<TerminalInfo>),
 }
 
 impl Status {
-    pub(super) async fn of(backend: &Backend, id: &TerminalId) -> Result<Self, ClientError> {
+    pub(in crate::tools) async fn of(
+        backend: &Backend,
+        id: &TerminalId,
+    ) -> Result<Self, ClientError> {
         match backend.activity(id).await {
             Ok(activity) => Ok(Self::Open(Box::new(activity))),
             Err(error) if may_be_closed(&error) => {
@@ -32,26 +35,26 @@ impl Status {
     }
 
     /// The end of the terminal's output.
-    pub(super) fn end(&self) -> Offset {
+    pub(in crate::tools) fn end(&self) -> Offset {
         match self {
             Self::Open(activity) => activity.end,
             Self::Closed(info) => info.end,
         }
     }
 
-    pub(super) fn is_running(&self) -> bool {
+    pub(in crate::tools) fn is_running(&self) -> bool {
         match self {
             Self::Open(activity) => activity.state == TerminalState::Running,
             Self::Closed(_) => false,
         }
     }
 
-    pub(super) fn is_full_screen(&self) -> bool {
+    pub(in crate::tools) fn is_full_screen(&self) -> bool {
         matches!(self, Self::Open(activity) if activity.full_screen)
     }
 
     /// Adds the state to a result.
-    pub(super) fn describe(&self, facts: &mut Facts) {
+    pub(in crate::tools) fn describe(&self, facts: &mut Facts) {
         match self {
             Self::Open(activity) => describe(facts, activity, Standing::of(activity), None),
             Self::Closed(info) => {
@@ -76,7 +79,7 @@ impl Status {
 }
 
 /// The word for the cause of a close that no client requested.
-pub(super) fn close_cause(cause: CloseCause) -> &'static str {
+pub(in crate::tools) fn close_cause(cause: CloseCause) -> &'static str {
     match cause {
         CloseCause::Idle => "idle",
         CloseCause::Disconnect => "disconnect",
@@ -91,7 +94,11 @@ fn may_be_closed(error: &ClientError) -> bool {
 }
 
 /// Adds how a program ended, and which limit ended it.
-pub(super) fn exit(facts: &mut Facts, status: Option<&ExitStatus>, limit: Option<EndCause>) {
+pub(in crate::tools) fn exit(
+    facts: &mut Facts,
+    status: Option<&ExitStatus>,
+    limit: Option<EndCause>,
+) {
     add(facts, json!({ "end_cause": limit }));
     if let Some(status) = status {
         facts.remove("exit_code");
@@ -154,7 +161,7 @@ fn command_state(state: State) -> &'static str {
 }
 
 /// Adds the result of a wait.
-pub(super) fn describe_wait(facts: &mut Facts, wait: &WaitForResult) {
+pub(in crate::tools) fn describe_wait(facts: &mut Facts, wait: &WaitForResult) {
     let standing = Standing::of_wait(wait);
     describe(facts, &wait.activity, standing, wait.command.as_ref());
     let timed_out = wait.ended_by == WaitEnd::Timeout && !standing.is_over();

@@ -20,18 +20,18 @@ use crate::tool::{
 /// terminal-mcp's default, below the minute after which clients give a call up.
 const DEFAULT_TIMEOUT: f64 = 30.0;
 /// Of what has not matched only the end is shown, as it says how far the program is.
-const TAIL_BYTES: u64 = 1 << 10;
+pub(in crate::tools) const TAIL_BYTES: u64 = 1 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     session_id: SessionName,
-    /// Regular expression; ^ and $ match at line ends
+    /// Regex; ^ and $ match at line ends
     #[schemars(length(min = 1, max = MAX_PATTERN_CHARS))]
     pattern: Option<String>,
-    /// TCP port that it listens on
+    /// TCP
     #[schemars(range(min = 1, max = u16::MAX))]
     port: Option<u16>,
-    /// More sessions: the first ends it
+    /// More sessions; the first ends it
     #[schemars(length(min = 1, max = MAX_OTHERS))]
     any: Option<Vec<String>>,
     /// Seconds
@@ -55,7 +55,7 @@ pub(super) fn tool(settings: &Settings) -> Tool {
     Tool {
         name: "session_wait_for",
         title: "Wait for output",
-        description: "Wait until pattern matches output since your last read or send, port is listened on, or the \
+        description: "Wait until pattern matches output since your last read or send, port is open, or the \
                       program exits. Not matched: call again.",
         effect: Effect::Reads,
         output: results::output(output),

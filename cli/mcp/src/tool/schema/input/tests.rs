@@ -135,6 +135,10 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
         /// of two lines
         text: Option<String>,
         word: Word,
+        other: Option<Word>,
+        /// Off unless said
+        #[schemars(extend("default" = false))]
+        flag: bool,
         #[schemars(flatten)]
         more: More,
     }
@@ -165,6 +169,10 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
                 "type": "string", "enum": ["one", "two"], "default": "two",
                 "description": "One of two.",
             },
+            "other": {
+                "type": "string", "enum": ["one", "two"], "description": "One of two.",
+            },
+            "flag": { "type": "boolean", "default": false, "description": "Off unless said" },
             "timeout": {
                 "type": "integer", "minimum": 0, "maximum": 9, "default": 5,
                 "description": "Most seconds",
@@ -188,4 +196,6 @@ fn a_schema_is_as_short_as_a_model_reads_it() {
     assert_eq!(shown["properties"]["timeout"], timeout);
     let word = json!({ "enum": ["one", "two"], "default": "two", "description": "One of two." });
     assert_eq!(shown["properties"]["word"], word);
+    let flag = json!({ "type": "boolean", "description": "Off unless said" });
+    assert_eq!(shown["properties"]["flag"], flag);
 }

@@ -29,7 +29,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_write",
         title: "Type into a terminal",
-        description: "Type exact characters and return at once; \\r is Enter, \\x03 Ctrl+C, \\t, \\n, \\e, \\xNN.",
+        description: "Type exact characters and return at once; \\r is Enter, \\x03 Ctrl+C; \\t \\n \\e \\xNN.",
         effect: Effect::Runs,
         output: results::output_or_question(vec![
             Field::string("sessionId", ""),

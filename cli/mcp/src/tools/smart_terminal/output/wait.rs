@@ -35,13 +35,13 @@ enum ReturnMode {
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     session_id: SessionName,
-    /// Regular expression
+    /// Regex
     #[schemars(length(min = 1, max = MAX_PATTERN_BYTES))]
     pattern: Option<String>,
-    /// TCP port that it listens on
+    /// TCP
     #[schemars(range(min = 1, max = u16::MAX))]
     port: Option<u16>,
-    /// More sessions: the first ends it
+    /// More sessions; the first ends it
     #[schemars(length(min = 1, max = MAX_OTHERS))]
     any: Option<Vec<String>>,
     /// ms
@@ -68,7 +68,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_wait",
         title: "Wait for output",
-        description: "Wait until pattern matches output since your last read or write, port is listened on, or the \
+        description: "Wait until pattern matches output since your last read or write, port is open, or the \
                       program exits. Not matched: call again.",
         effect: Effect::Reads,
         output: object(output),

@@ -20,11 +20,11 @@ use super::checks::{FileCheck, SuccessFile};
 use crate::settings::{ExecTimeout, ONE_SHOT_SECONDS};
 use crate::tool::{
     ANSWERED_AFTER, Bounds, Call, Facts, Omitted, Pages, TaskNote, TemporaryTerminal, ToolError,
-    add, environment, set, to_milliseconds,
+    add, directory, environment, set, to_milliseconds,
 };
 use crate::tools::smart_terminal::params::{Confirmed, Timeout};
 use crate::tools::smart_terminal::results::bad;
-use crate::tools::smart_terminal::sessions::start::{bad_directory, directory};
+use crate::tools::smart_terminal::sessions::start::bad_directory;
 
 /// A command with more output than this is ended. No answer holds so much, and no reader slows down
 /// a terminal on pipes.

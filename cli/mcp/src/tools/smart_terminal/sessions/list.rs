@@ -30,7 +30,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_list",
         title: "List terminals",
-        description: "The user's open terminals, whoever opened them: each can be taken up by its id.",
+        description: "The user's open terminals, whoever opened them; take one up by its id.",
         effect: Effect::Reads,
         output: object(vec![
             Field::list("sessions", json!({ "type": "object" }), "").required(),

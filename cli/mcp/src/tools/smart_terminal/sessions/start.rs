@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use termd_proto::{ErrorKind, Label, Offset};
 
 use super::session::base_name;
 use crate::tool::{
-    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, environment,
+    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, directory, environment,
     to_milliseconds,
 };
 use crate::tools::smart_terminal::output::text::Part;
@@ -59,8 +59,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_start",
         title: "Start a terminal",
-        description: "Start a shell in a terminal that stays open over many calls and outlives this connection. For one \
-                      command use terminal_run.",
+        description: "Start a shell that stays open over calls and outlives this connection. For one command: terminal_run.",
         effect: Effect::Runs,
         output: results::output_or_question(vec![
             Field::string("sessionId", ""),
@@ -152,14 +151,6 @@ async fn start(call: Call, arguments: Arguments) -> Outcome {
 
 async fn create(call: &Call, request: CreateTerminal) -> Result<TerminalInfo, ClientError> {
     call.backend().pool().once(&request).await
-}
-
-/// The directory to start in, relative to this process's own. The daemon looks at it.
-pub(crate) fn directory(given: Option<&str>) -> Result<String, ToolError> {
-    let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let path = given.map_or_else(|| here.clone(), |given| here.join(given));
-    let path = path.into_os_string().into_string();
-    path.map_err(|_| bad("Invalid cwd: Path is not UTF-8"))
 }
 
 /// The error of a directory that a program cannot be started in, where that is the error.

@@ -31,7 +31,7 @@ pub(crate) fn tool() -> Tool {
     Tool {
         name: "terminal_stop",
         title: "Stop a terminal",
-        description: "End a terminal and all that runs in it. Its output stays readable.",
+        description: "End a terminal and all in it. Its output stays readable.",
         effect: Effect::Ends,
         output: results::output_or_question(vec![
             Field::boolean("success", "").required(),
