@@ -114,10 +114,12 @@ impl Keyboard {
                     text,
                     tty,
                     before,
+                    group: tty::foreground_group(master),
                 });
             }
             _ => {}
         }
+        terminal.typed.touch();
         self.queue.push(input);
         0
     }

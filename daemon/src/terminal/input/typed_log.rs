@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::iter;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use termd_proto::Offset;
 
@@ -33,6 +34,8 @@ pub struct TypedText {
     pub tty: LineDiscipline,
     /// The cursor's line before the cursor when the input was queued.
     pub before: String,
+    /// The foreground process group when the input was queued, to which the prompt belongs.
+    pub group: Option<i32>,
 }
 
 /// The last inputs of a terminal.
@@ -49,6 +52,8 @@ struct Inputs {
     is_interrupted: bool,
     /// The length of all their text.
     bytes: usize,
+    /// When something was typed last, secrets too.
+    newest_at: Option<Instant>,
 }
 
 impl TypedLog {
@@ -74,12 +79,25 @@ impl TypedLog {
         }
     }
 
-    /// The lines before lines that were typed, newest first, each once. Where a program has read a line
-    /// it may show the same prompt again.
-    pub fn lines_before(&self) -> Vec<String> {
+    /// Notes that something is typed, whatever it is.
+    pub fn touch(&self) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_at = Some(Instant::now());
+    }
+
+    /// When something was typed last.
+    pub fn newest_at(&self) -> Option<Instant> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_at
+    }
+
+    /// The lines before lines that were typed into this process group, newest first, each once. Where a
+    /// program has read a line it may show the same prompt again.
+    pub fn lines_before(&self, group: Option<i32>) -> Vec<String> {
         let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines: Vec<String> = Vec::new();
-        let lines_typed = log.inputs.iter().rev().filter(|it| it.text.contains('\n'));
+        let is_line = |it: &&TypedText| it.group == group && it.text.contains('\n');
+        let lines_typed = log.inputs.iter().rev().filter(is_line);
         for typed in lines_typed {
             if !typed.before.trim().is_empty() && !lines.contains(&typed.before) {
                 lines.push(typed.before.clone());
@@ -128,6 +146,7 @@ mod tests {
                 raw: false,
             },
             before: String::new(),
+            group: Some(7),
         }
     }
 
@@ -147,7 +166,8 @@ mod tests {
                 ..typed(0, text)
             });
         }
-        assert_eq!(log.lines_before(), ["$ ", ">>> "]);
+        assert_eq!(log.lines_before(Some(7)), ["$ ", ">>> "]);
+        assert!(log.lines_before(Some(8)).is_empty());
     }
 
     #[test]

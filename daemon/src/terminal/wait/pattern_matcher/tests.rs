@@ -138,6 +138,13 @@ fn output_begins_behind_all_echoes_that_follow_each_other() {
         (">>> ", "f()\nb=2\n", "f()\r\n", "\r\n>>> b=2\r\n>>> "),
         // It only contains the next line that was typed.
         ("$ ", "echo xyz\nx\n", "echo xyz\r\n", "xyz\r\n$ x\r\n"),
+        // What clears the screen clears its own echo.
+        (
+            "$ ",
+            "clear; echo x\n",
+            "clear; echo x\r\n\x1b[H\x1b[2J",
+            "x\r\n$ ",
+        ),
         // cat, whose tty has echoed both before it says them.
         ("", "a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n"),
         ("", "a\nb\n", "a\r\n", "a\r\nb\r\nb\r\n"),
