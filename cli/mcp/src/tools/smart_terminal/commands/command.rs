@@ -11,15 +11,14 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use crate::tool::{Bounds, Call, Facts, Standing, ToolError, add, set, to_milliseconds};
+use crate::settings::PromptPlace;
+use crate::tool::{Bounds, Call, Facts, PromptCut, Standing, ToolError, add, set, to_milliseconds};
 use crate::tools::smart_terminal::output::text::{Part, Text};
 use crate::tools::smart_terminal::results::bad;
 use crate::tools::smart_terminal::sessions::session::{base_name, is_busy};
 
 /// Shells whose compound commands are written `{ … }`.
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
-/// The output before the command in which its prompt is looked for.
-const PROMPT_BYTES: u64 = 1_024;
 /// The first quiet time after which the command's end is checked; each later one is twice as long.
 /// This finds the end in shells that mark no end of their prompt.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
@@ -27,6 +26,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_millis(500);
 /// A shell that is quiet at a prompt for so long has nothing left to run, in milliseconds.
 const AT_PROMPT_MS: u64 = 600;
+/// A full-screen program that is quiet for so long has drawn its screen, in milliseconds.
+const DRAWN_MS: u64 = 250;
 /// The most characters of a running command in an error.
 const SHOWN_CHARS: usize = 100;
 
@@ -51,14 +52,13 @@ pub(crate) struct Quiet {
 pub(crate) struct CommandResult {
     id: TerminalId,
     start: Offset,
-    end: Offset,
-    /// The end of the output that was seen, with the next prompt.
-    seen: Offset,
+    /// The end of the output, before the next prompt.
+    end: PromptCut,
     pub(crate) exit_code: Option<i32>,
     pub(crate) timed_out: bool,
     cwd: String,
     by: Option<DoneBy>,
-    /// The prompt of the command, where it may stand at the end of the output too.
+    /// The next prompt, or the question that is asked.
     prompt: Option<String>,
     pub(crate) is_running: bool,
     standing: Standing,
@@ -71,13 +71,7 @@ pub(crate) struct CommandResult {
 impl CommandResult {
     pub(crate) async fn describe(&self, call: &Call, bounds: Bounds) -> Result<Facts, ClientError> {
         let text = self.text(call, bounds).await?;
-        // A character that has come in part is read again.
-        let position = if text.next < self.end {
-            text.next
-        } else {
-            self.seen
-        };
-        call.shared.cursors.set_read(&self.id, position);
+        call.shared.cursors.set_read(&self.id, text.next);
         let mut facts = Facts::new();
         text.describe(&mut facts);
         set(
@@ -86,13 +80,13 @@ impl CommandResult {
                 "exitCode": self.exit_code,
                 "cwd": self.cwd,
                 "timedOut": self.timed_out,
-                "position": position,
             }),
         );
         add(&mut facts, json!(self.standing));
         add(
             &mut facts,
             json!({
+                "prompt": self.prompt,
                 "completedBy": self.by,
                 "running": self.is_running.then_some(true),
                 "quietExited": self.quiet_exited.then_some(true),
@@ -108,16 +102,9 @@ impl CommandResult {
             backend: call.backend(),
             id: &self.id,
             from: self.start,
-            until: self.end,
+            until: self.end.until,
         };
-        let mut text = part.both_ends(bounds).await?;
-        if let Some(prompt) = &self.prompt {
-            let without = text.text.trim_end().strip_suffix(prompt.as_str());
-            let without =
-                without.map(|without| without.strip_suffix('\n').unwrap_or(without).to_owned());
-            text.text = without.unwrap_or(text.text);
-        }
-        Ok(text)
+        part.until_prompt(&self.end, bounds).await
     }
 }
 
@@ -152,38 +139,35 @@ pub(crate) async fn execute(
     let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);
-    let seen = wait.end.max(start);
+    let end = PromptCut::of(&wait, start, PromptPlace::Apart);
     let finished = finished(&wait);
-    let end = finished.and_then(|command| command.end);
-    // At an empty line a shell runs nothing, and prints its prompt alone.
-    let nothing_ran = wait.command.is_none() && is_empty(request.command);
-    let end = end.unwrap_or(if nothing_ran { start } else { seen });
-    let prompt = match wait.done_by {
-        Some(DoneBy::Foreground | DoneBy::Prompt) => {
-            prompt_before(call, &info.id, sent.offset).await?
-        }
-        _ => None,
-    };
-    call.shared.cursors.set_read(&info.id, seen);
+    call.shared.cursors.set_read(&info.id, end.seen);
     let is_over = is_over(&wait);
     let standing = Standing::of_wait(&wait);
+    let standing = if is_over { standing.over() } else { standing };
     let exited = wait.activity.exit_status.as_ref();
-    let exit_code = finished
+    // A line that ended a shell within the shell ended a command that was typed before.
+    let last = wait.activity.last_command.as_ref();
+    let last = last.filter(|last| last.end.is_some_and(|end| end > sent.offset));
+    let exit_code = finished.or(last.filter(|_| standing.is_over()));
+    let exit_code = exit_code
         .and_then(|command| command.exit_code)
         .or_else(|| exited?.exit_code.and_then(|code| i32::try_from(code).ok()));
     Ok(CommandResult {
         id: info.id.clone(),
         start,
-        end: end.max(start),
-        seen,
+        end,
         exit_code,
         timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
         is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
-        standing: if is_over { standing.over() } else { standing },
+        standing,
         quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
-        prompt,
+        prompt: wait
+            .activity
+            .prompt_text
+            .filter(|_| standing.takes_a_line()),
         end_cause: wait.activity.end_cause,
     })
 }
@@ -211,6 +195,9 @@ async fn until_done(
             .await?;
         // The end of the command counts, whatever the shell does before its next prompt.
         if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
+            return Ok(wait);
+        }
+        if wait.activity.full_screen && wait.activity.quiet_ms >= DRAWN_MS {
             return Ok(wait);
         }
         let printed = wait.end.since(wait.output_start.max(wait.start));
@@ -278,33 +265,6 @@ fn one_unit(command: &str, program: &str) -> String {
         // An empty line at the end may be what ends a block, as in Python.
         whole.to_owned()
     }
-}
-
-/// Whether a command is only empty lines and comments.
-fn is_empty(command: &str) -> bool {
-    let mut lines = command.lines().map(str::trim);
-    lines.all(|line| line.is_empty() || line.starts_with('#'))
-}
-
-/// The prompt before a command.
-async fn prompt_before(
-    call: &Call,
-    id: &TerminalId,
-    typed_at: Offset,
-) -> Result<Option<String>, ClientError> {
-    let part = Part {
-        backend: call.backend(),
-        id,
-        from: Offset(typed_at.0.saturating_sub(PROMPT_BYTES)),
-        until: typed_at,
-    };
-    let read = part
-        .pages()
-        .read((part.from, part.until), PROMPT_BYTES, None)
-        .await?;
-    let text = read.text.unwrap_or_default();
-    let line = text.rsplit('\n').next().unwrap_or_default().trim_end();
-    Ok((!line.is_empty()).then(|| line.to_owned()))
 }
 
 #[cfg(test)]
