@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(crate) use answer::{GateQuestion, Outcome, ToolAnswer, ToolError};
-pub(crate) use call::Call;
+pub(crate) use call::{Call, line_by_line};
 pub(crate) use environment::environment;
 pub(crate) use excerpt::Bounds;
 pub(crate) use facts::{Facts, add, set, to_milliseconds};

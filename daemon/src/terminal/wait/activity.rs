@@ -100,7 +100,7 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
 }
 
 /// The prompt on the cursor's line: the one that was there before, or all of the line.
-fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
+pub(super) fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
     let learnt = prompt::learnt_prompt(line, lines_before);
     let text = learnt.unwrap_or(line.before);
     (!text.trim().is_empty()).then(|| text.to_owned())

@@ -84,7 +84,7 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
         Some(call.turn(&id).await)
     };
     // Two calls, because the wait may be repeated when the daemon is replaced.
-    let sent = arguments.typing.send(&call, &id).await?;
+    let sent = arguments.typing.send_lines(&call, &id).await?;
     let timeout = arguments.timeout.to_duration();
     let (until, timeout) = if let Some(pattern) = &arguments.wait_for {
         let until = Until {

@@ -108,7 +108,18 @@ pub(super) async fn read_until_prompt(
     manner: Manner,
 ) -> Result<Output, ClientError> {
     let mut output = read(backend, id, (from, cut.until), manner).await?;
-    cut.cut(&mut output.text);
+    if cut.lines().is_empty() || output.truncated {
+        cut.cut(&mut output.text);
+    } else {
+        let encoding = manner.encoding;
+        output.text = cut
+            .text_of_lines(&Pages {
+                backend,
+                id,
+                encoding,
+            })
+            .await?;
+    }
     if output.next >= cut.until {
         output.next = cut.seen;
     }

@@ -170,6 +170,19 @@ fn output_begins_behind_all_echoes_that_follow_each_other() {
     }
 }
 
+/// Output that does not end its line stands before the next prompt, and is output.
+#[test]
+fn output_begins_before_a_prompt_that_stands_behind_it() {
+    let mut matcher = matcher(CommandState::Unknown);
+    matcher.feed(b"(gdb) ");
+    matcher.stop(typed("output 6\n", KnownBy::Text));
+    matcher.feed(b"output 6\r\n6(gdb) ");
+    matcher.stop(typed("echo\n", KnownBy::Text));
+    matcher.feed(b"echo\r\n(gdb) ");
+    matcher.look(None, Quiet::Yes);
+    assert_eq!(matcher.output_start(), Some(Offset(16)));
+}
+
 /// The tty's echo stays on the screen, and is none of the output however long it is quiet.
 #[test]
 fn an_echo_that_was_found_is_not_given_up() {

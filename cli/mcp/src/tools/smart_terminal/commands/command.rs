@@ -12,7 +12,9 @@ use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
 use crate::settings::PromptPlace;
-use crate::tool::{Bounds, Call, Facts, PromptCut, Standing, ToolError, add, set, to_milliseconds};
+use crate::tool::{
+    Bounds, Call, Facts, PromptCut, Standing, ToolError, add, line_by_line, set, to_milliseconds,
+};
 use crate::tools::smart_terminal::output::text::{Part, Text};
 use crate::tools::smart_terminal::results::bad;
 use crate::tools::smart_terminal::sessions::session::{base_name, is_busy};
@@ -124,19 +126,22 @@ pub(crate) async fn execute(
         || info.argv.first().map_or("", |program| base_name(program)),
         |foreground| foreground.program.trim_start_matches('-'),
     );
-    let text = one_unit(request.command, program);
-    let input = TypedInput {
+    // Where a paste is typed, the lines are given one after the other, whatever reads them.
+    let pastes_into = if before.bracketed_paste { program } else { "" };
+    let text = one_unit(request.command, pastes_into);
+    let input = line_by_line(TypedInput {
         text: (!text.is_empty()).then_some(text),
         enter: true,
         ..TypedInput::default()
-    };
+    });
     let begun = Instant::now();
-    let sent = call.type_once(&info.id, input, request.confirmed).await?;
+    let terminal = (&info.id).into();
+    let typing = Box::pin(call.type_once(&info.id, input, request.confirmed));
+    let sent = call.progress.during(backend, &terminal, typing).await?;
     let deadline = begun + request.timeout;
     // On the heap, because each of the futures around it would grow by its size.
     let waiting = until_done(call, &info.id, sent.offset, request.quiet, deadline);
     let waiting = Box::pin(waiting);
-    let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);
     let end = PromptCut::of(&wait, start, PromptPlace::Apart);
@@ -193,8 +198,9 @@ async fn until_done(
             .backend()
             .wait_for(id, Some(since), &until, left)
             .await?;
-        // The end of the command counts, whatever the shell does before its next prompt.
-        if wait.ended_by != WaitEnd::Settled || is_over(&wait) {
+        // The end of the command counts, whatever the shell does for long before its next prompt.
+        let is_over = || is_over(&wait) && wait.activity.quiet_ms >= AT_PROMPT_MS;
+        if wait.ended_by != WaitEnd::Settled || is_over() {
             return Ok(wait);
         }
         if wait.activity.full_screen && wait.activity.quiet_ms >= DRAWN_MS {

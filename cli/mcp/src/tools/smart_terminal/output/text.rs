@@ -115,7 +115,11 @@ impl Part<'_> {
         bounds: Bounds,
     ) -> Result<Text, ClientError> {
         let mut text = self.excerpt(bounds).await?;
-        cut.cut(&mut text.text);
+        if cut.lines().is_empty() || !text.omitted.is_empty() {
+            cut.cut(&mut text.text);
+        } else {
+            text.text = cut.text_of_lines(&self.pages()).await?;
+        }
         if text.next >= cut.until {
             text.next = cut.seen;
         }
