@@ -101,10 +101,7 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         shows_prompt: false,
         ..marks(Prompt, &[C, D, A], Some(1))
     };
-    assert_eq!(
-        by_marks(&undrawn, AT_PROMPT),
-        NotBefore(PROMPT_PATIENCE - AT_PROMPT)
-    );
+    assert_eq!(by_marks(&undrawn, zero), NotBefore(PROMPT_PATIENCE));
     let silent = Marks {
         are_expected: false,
         ..marks(Unknown, &[], Some(1))
