@@ -47,6 +47,11 @@ pub struct TypedInput {
     // A daemon of 0.1.0 knows no such field.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_prompt: bool,
+    /// Text of several lines is given one line after the other where the program takes no paste: each
+    /// once the program reads again. The rest is typed at once when the time of the call is over, and not
+    /// at all after Ctrl-C.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub line_by_line: bool,
 }
 
 /// What is waited for: whichever comes first. The exit always ends a wait.
@@ -178,7 +183,8 @@ pub struct Activity {
     pub end_cause: Option<EndCause>,
     /// For how long nothing was printed, in milliseconds.
     pub quiet_ms: u64,
-    /// Whether a full-screen program is on: the alternate screen, or the mouse.
+    /// Whether a full-screen program is on: the alternate screen, the mouse, or a hidden cursor while
+    /// the tty does not gather lines.
     pub full_screen: bool,
     /// What the shell says of itself (OSC 133, 633).
     pub command_state: CommandState,
@@ -220,6 +226,10 @@ pub struct WaitForResult {
     /// absent where no mark says so. Not before `output_start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_end: Option<Offset>,
+    /// The output of each line, where several were given one after the other. What lies between two of
+    /// them is the echo of the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line_outputs: Vec<LineOutput>,
     /// The end of what it has seen: `session.read` goes on here.
     pub end: Offset,
     /// The command that was typed, where the shell's marks tell of it.
@@ -228,6 +238,18 @@ pub struct WaitForResult {
     pub sent: Option<SendResult>,
     /// What goes on in the terminal now.
     pub activity: Activity,
+}
+
+/// The output of one line of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineOutput {
+    /// Where the echo of the line ends.
+    pub start: Offset,
+    /// Where the next line was typed, or the output ends.
+    pub end: Offset,
+    /// The prompt at the end of its text, if one is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
 }
 
 /// Params of `session.type`: types, and answers when the terminal has taken all of it, or after

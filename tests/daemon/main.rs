@@ -116,5 +116,4 @@ mod wait {
     mod command_end;
     mod load;
     pub(crate) mod pattern;
-    mod postgres;
 }

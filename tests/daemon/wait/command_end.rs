@@ -4,10 +4,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, assert_members, is_installed, sh};
+use termd_test_support::{Postgres, RawClient, TestDaemon, assert_members, is_installed, sh};
 
 use super::pattern::{interact, line, text};
-use super::postgres::Postgres;
 use crate::shell::marked_shell::MarkedShell;
 
 const DONE: &str = "done";

@@ -25,6 +25,6 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    initialize: protocol, waits, nothing_lost, typing_in, many, programs, survive, terminal_set;
-    discover: protocol, waits, nothing_lost, typing_in, many, programs, survive, terminal_set;
+    initialize: protocol, waits, nothing_lost, typing_in, many, survive, terminal_set;
+    discover: protocol, waits, nothing_lost, typing_in, many, survive, terminal_set;
 }

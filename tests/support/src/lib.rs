@@ -8,6 +8,7 @@
 //! | an ACP agent | [`TestDaemon::agent`] gives an [`Agent`] with a session: `create`, `wait`, `output` |
 //! | an MCP client of `termctl mcp` | [`McpClient`] |
 //! | a person's terminal | [`Pty`] |
+//! | a database server | [`Postgres`] |
 //! | an event | [`RawClient::wait_for_event`] on a connection that has subscribed |
 //! | a text in a terminal's output | [`RawClient::wait_for_text`] |
 //! | the end of a process | [`Process::wait_for_end`] |
@@ -33,6 +34,7 @@ mod home;
 mod json;
 mod mcp_client;
 pub mod packages;
+mod postgres;
 mod process;
 mod pty;
 pub mod resource_limits;
@@ -48,6 +50,7 @@ pub use daemon::TestDaemon;
 pub use home::Home;
 pub use json::{assert_members, merged, sh};
 pub use mcp_client::{McpClient, STATELESS};
+pub use postgres::Postgres;
 pub use process::{
     Process, children_named, children_of, is_root, open_descriptors, private_bytes, process_state,
     processes_with_environment, resident_kib,

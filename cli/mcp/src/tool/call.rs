@@ -16,6 +16,16 @@ use crate::turns::Turn;
 /// How long a program may take to take what is typed: 100,000 characters into a slow line editor.
 const TYPING_TIMEOUT_MS: u64 = 30_000;
 
+/// Input whose lines are given one after the other, for a caller that waits for what comes of them.
+pub(crate) fn line_by_line(input: TypedInput) -> TypedInput {
+    let has_lines = |text: &String| text.contains(['\n', '\r']);
+    TypedInput {
+        // A daemon of 0.1.0 takes no such input.
+        line_by_line: input.text.as_ref().is_some_and(has_lines),
+        ..input
+    }
+}
+
 /// One call of a tool.
 #[derive(Clone)]
 pub(crate) struct Call {

@@ -5,7 +5,7 @@ mod piped;
 mod recorder;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use termd_proto::interact::TypedInput;
 use termd_proto::terminal::{SendResult, Stdin};
@@ -17,10 +17,11 @@ use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::runs_pasted_lines;
 use crate::terminal::input::input_audit::AuditedInput;
-use crate::terminal::input::send::{queue_input, wait_until_taken};
+use crate::terminal::input::send::{QueuedInput, queue_input, wait_until_taken};
 use crate::terminal::input::shell_prompt::PromptState;
 use crate::terminal::input::typing::{Lines, Paste, Typing, TypingModes, echo_of};
 use crate::terminal::input::{Care, LineCare, PipePosition, Place, Secrecy};
+use crate::terminal::wait;
 
 use self::control_keys::ControlKeys;
 pub(crate) use self::recorder::InputRecorder;
@@ -79,7 +80,13 @@ impl InputSender {
         {
             modes.paste = Paste::Typed;
         }
-        let bytes = typing.bytes(&modes)?;
+        let by_line = input.line_by_line && modes.paste == Paste::Typed && typing.has_lines();
+        let pieces = if by_line {
+            typing.lines(&modes)?
+        } else {
+            vec![typing.bytes(&modes)?]
+        };
+        let bytes = pieces.concat();
         let secrecy = match (input.secret, input.force) {
             (false, _) => Secrecy::Shown(echo_of(&bytes)),
             (true, false) => Secrecy::Awaited,
@@ -101,7 +108,7 @@ impl InputSender {
             place,
         };
         let position = PipePosition::default();
-        self.type_bytes(terminal, bytes, care, position, typist, max)
+        self.type_bytes(terminal, pieces, care, position, typist, max)
             .await
     }
 
@@ -131,21 +138,24 @@ impl InputSender {
             secrecy,
             place: Place::Anywhere,
         };
-        self.type_bytes(terminal, bytes, care, position, typist, max)
+        self.type_bytes(terminal, vec![bytes], care, position, typist, max)
             .await
     }
 
     /// The one way to a terminal's task. Bytes are judged and recorded before any of them goes out,
-    /// one caller after the other, so that what came first is typed first.
+    /// one caller after the other, so that what came first is typed first. Of several pieces each is typed
+    /// once the program reads again.
     async fn type_bytes(
         &self,
         terminal: &Arc<Terminal>,
-        bytes: Vec<u8>,
+        pieces: Vec<Vec<u8>>,
         care: Care,
         position: PipePosition,
         typist: &Typist<'_>,
         max: Duration,
     ) -> Result<SendResult, TerminalError> {
+        let deadline = Instant::now() + max;
+        let bytes = pieces.concat();
         let (actor, connection) = (typist.actor, typist.connection);
         self.gate
             .check_use(terminal, TerminalUse::Input, typist.asker())
@@ -192,22 +202,24 @@ impl InputSender {
             }
         };
         self.gate.note_typist(terminal, actor).await?;
-        let copy = bytes.clone();
-        let secret = matches!(care.secrecy, Secrecy::Awaited | Secrecy::Forced);
-        let queued = queue_input(terminal, bytes, care, position).await?;
-        let piece = AuditedInput {
-            bytes: copy,
-            taken: Arc::clone(&queued.taken),
-            facts: Arc::clone(&queued.facts),
-            secret,
-            at_ms: now_ms(),
+        let mut lines = TypedPieces {
+            sender: self,
+            terminal,
+            typist,
+            has_own_record,
+            care,
+            position,
         };
-        if !has_own_record {
-            self.recorder.count(terminal, actor, connection, piece);
-        }
+        let mut pieces = pieces.into_iter();
+        let first = pieces.next().unwrap_or_default();
+        let queued = lines.queue(first).await?;
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);
-        let taken = wait_until_taken(terminal, queued, max).await;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut taken = wait_until_taken(terminal, queued, left).await;
+        if let Ok(sent) = &mut taken {
+            lines.queue_rest(pieces, sent, deadline).await?;
+        }
         if matches!(
             taken,
             Err(TerminalError::CanonicalLimit { .. }
@@ -221,6 +233,70 @@ impl InputSender {
             }
         }
         taken
+    }
+}
+
+/// Input that was judged and recorded, on its way to the terminal in pieces.
+struct TypedPieces<'a> {
+    sender: &'a InputSender,
+    terminal: &'a Arc<Terminal>,
+    typist: &'a Typist<'a>,
+    has_own_record: bool,
+    care: Care,
+    position: PipePosition,
+}
+
+impl TypedPieces<'_> {
+    async fn queue(&mut self, piece: Vec<u8>) -> Result<QueuedInput, TerminalError> {
+        let secret = matches!(self.care.secrecy, Secrecy::Awaited | Secrecy::Forced);
+        let mut care = self.care.clone();
+        if let Secrecy::Shown(shown) = &mut care.secrecy {
+            *shown = echo_of(&piece);
+        }
+        let copy = piece.clone();
+        let queued = queue_input(self.terminal, piece, care, self.position).await?;
+        let audited = AuditedInput {
+            bytes: copy,
+            taken: Arc::clone(&queued.taken),
+            facts: Arc::clone(&queued.facts),
+            secret,
+            at_ms: now_ms(),
+        };
+        if !self.has_own_record {
+            let (actor, connection) = (self.typist.actor, self.typist.connection);
+            let recorder = &self.sender.recorder;
+            recorder.count(self.terminal, actor, connection, audited);
+        }
+        Ok(queued)
+    }
+
+    /// Types the rest: each piece once the program reads again, all of them at the deadline, and none
+    /// after Ctrl-C.
+    async fn queue_rest(
+        &mut self,
+        mut pieces: impl Iterator<Item = Vec<u8>>,
+        sent: &mut SendResult,
+        deadline: Instant,
+    ) -> Result<(), TerminalError> {
+        // Its place was looked at before the first piece.
+        self.care.place = Place::Anywhere;
+        let mut since = sent.offset;
+        while let Some(mut piece) = pieces.next() {
+            wait::until_awaited(self.terminal, since, deadline).await?;
+            if self.terminal.typed.is_interrupted() || self.terminal.takes_input().is_err() {
+                break;
+            }
+            if deadline <= Instant::now() {
+                piece.extend(pieces.by_ref().flatten());
+            }
+            let queued = self.queue(piece).await?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let more = wait_until_taken(self.terminal, queued, left).await?;
+            sent.sent += more.sent;
+            sent.queued += more.queued;
+            since = more.offset;
+        }
+        Ok(())
     }
 }
 

@@ -114,9 +114,10 @@ impl Keyboard {
                     text,
                     tty,
                     before,
+                    group: tty::foreground_group(master),
                 });
             }
-            _ => terminal.typed.push_without_text(terminal.end()),
+            _ => {}
         }
         terminal.typed.touch(terminal.end());
         self.queue.push(input);

@@ -53,7 +53,7 @@ impl PromptState {
 
     /// The same at a prompt of which the gate says whether a part of a line was typed and not ended.
     pub(crate) fn with_unended_text(self, terminal: &Terminal, holds_text: bool) -> Self {
-        let typed = terminal.typed.newest();
+        let typed = terminal.typed.newest_offset();
         // What was typed before the prompt was for a program.
         let prompt = terminal.shell(|log| log.newest_prompt());
         if self == Self::Free && holds_text && typed >= Some(prompt) {

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::iter;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use termd_proto::Offset;
 
@@ -33,6 +34,8 @@ pub struct TypedText {
     pub tty: LineDiscipline,
     /// The cursor's line before the cursor when the input was queued.
     pub before: String,
+    /// The foreground process group when the input was queued, to which the prompt belongs.
+    pub group: Option<i32>,
 }
 
 /// The last inputs of a terminal.
@@ -43,16 +46,14 @@ pub struct TypedLog(Mutex<Inputs>);
 struct Inputs {
     /// Oldest first.
     inputs: VecDeque<TypedText>,
-    /// Where anything was typed last, be it keys without an echo.
-    newest: Option<Offset>,
+    /// Where and when anything was typed last, be it a key or a secret.
+    newest: Option<(Offset, Instant)>,
     /// Where the newest line was ended.
     newest_line: Option<Offset>,
     /// Whether Ctrl-C was typed after it.
     is_interrupted: bool,
     /// The length of all their text.
     bytes: usize,
-    /// The end of the output when the newest key or secret was queued, of which there is no text.
-    newest_without_text: Option<Offset>,
 }
 
 impl TypedLog {
@@ -78,16 +79,22 @@ impl TypedLog {
         }
     }
 
-    /// Something was typed at this offset.
+    /// Notes that something is typed at this offset, whatever it is.
     pub fn touch(&self, offset: Offset) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest = Some(offset);
+        log.newest = Some((offset, Instant::now()));
     }
 
-    /// Where anything was typed last.
-    pub fn newest(&self) -> Option<Offset> {
+    /// Where anything was typed last, keys and secrets too.
+    pub fn newest_offset(&self) -> Option<Offset> {
         let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest
+        log.newest.map(|(offset, _)| offset)
+    }
+
+    /// When anything was typed last.
+    pub fn newest_at(&self) -> Option<Instant> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest.map(|(_, at)| at)
     }
 
     /// Forgets the newest input with this text, which the terminal has not taken.
@@ -106,30 +113,19 @@ impl TypedLog {
         log.newest_line = last.map(|typed| typed.offset);
     }
 
-    /// The lines before lines that were typed, newest first, each once. Where a program has read a line
-    /// it may show the same prompt again.
-    pub fn lines_before(&self) -> Vec<String> {
+    /// The lines before lines that were typed into this process group, newest first, each once. Where a
+    /// program has read a line it may show the same prompt again.
+    pub fn lines_before(&self, group: Option<i32>) -> Vec<String> {
         let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines: Vec<String> = Vec::new();
-        let lines_typed = log.inputs.iter().rev().filter(|it| it.text.contains('\n'));
+        let is_line = |it: &&TypedText| it.group == group && it.text.contains('\n');
+        let lines_typed = log.inputs.iter().rev().filter(is_line);
         for typed in lines_typed {
             if !typed.before.trim().is_empty() && !lines.contains(&typed.before) {
                 lines.push(typed.before.clone());
             }
         }
         lines
-    }
-
-    /// Remembers that a key or a secret was queued at this end of the output.
-    pub fn push_without_text(&self, offset: Offset) {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest_without_text = Some(offset);
-    }
-
-    /// Whether a key or a secret was queued at or after `since`.
-    pub fn has_without_text(&self, since: Offset) -> bool {
-        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest_without_text >= Some(since)
     }
 
     /// Whether Ctrl-C was typed after the newest line.
@@ -184,6 +180,7 @@ mod tests {
                 raw: false,
             },
             before: String::new(),
+            group: Some(7),
         }
     }
 
@@ -203,7 +200,8 @@ mod tests {
                 ..typed(0, text)
             });
         }
-        assert_eq!(log.lines_before(), ["$ ", ">>> "]);
+        assert_eq!(log.lines_before(Some(7)), ["$ ", ">>> "]);
+        assert!(log.lines_before(Some(8)).is_empty());
     }
 
     #[test]

@@ -120,6 +120,23 @@ impl<'a> Typing<'a> {
         matches!(self.what, What::Text(text) if text.trim_end().contains(['\r', '\n']))
     }
 
+    /// The bytes of each line, with Enter, where a paste is typed.
+    pub fn lines(&self, modes: &TypingModes) -> Result<Vec<Vec<u8>>, TerminalError> {
+        let bytes = self.bytes(modes)?;
+        let enter = enter(*modes);
+        let mut rest = bytes.as_slice();
+        let mut lines = Vec::new();
+        while let Some(at) = memchr::memmem::find(rest, &enter) {
+            let (line, after) = rest.split_at(at + enter.len());
+            lines.push(line.to_vec());
+            rest = after;
+        }
+        if !rest.is_empty() {
+            lines.push(rest.to_vec());
+        }
+        Ok(lines)
+    }
+
     /// The bytes for a terminal in these modes.
     pub fn bytes(&self, modes: &TypingModes) -> Result<Vec<u8>, TerminalError> {
         let mut bytes = match &self.what {

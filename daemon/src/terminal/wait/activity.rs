@@ -10,7 +10,7 @@ use termd_vt::Model;
 
 use super::awaited_input::{ShellState, awaited_input};
 use super::completion::Printed;
-use super::completion_probe::foreground_state;
+use super::completion_probe::{draws_screen, foreground_state};
 use super::program::{Program, foreground, foreground_leader};
 use super::prompt::{self, CursorLine};
 use crate::store::Store;
@@ -55,8 +55,11 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         before: &before,
         after: &after,
     };
-    let lines_before = terminal.typed.lines_before();
+    let group = process.as_ref().map(|process| process.pid);
+    let lines_before = terminal.typed.lines_before(group);
     let look = prompt::look(line, &lines_before);
+    let hides_cursor = !screen.cursor.visible && is_running;
+    let full_screen = screen.full_screen || hides_cursor && draws_screen(tty);
     let awaits_secret = is_running && tty.is_some_and(LineDiscipline::awaits_secret);
     let quiet = Instant::now().saturating_duration_since(progress.screen.changed_at);
     let awaited = if awaits_secret {
@@ -64,22 +67,24 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
             kind: InputKind::Secret,
             known_by: InputKnownBy::Kernel,
         })
-    } else if is_running && !screen.alternate {
+    } else if is_running && !screen.alternate && !full_screen {
         let seen = program.as_ref().zip(tty);
-        let seen = seen.map(|(program, tty)| foreground_state(program, tty, look, Printed::Whole));
+        let seen = seen
+            .map(|(program, tty)| foreground_state(terminal, program, tty, look, Printed::Whole));
         awaited_input(shell, seen.as_ref(), quiet)
     } else {
         None
     };
     let prompt = prompt::hint(awaited, look).filter(|_| is_running);
-    let prompt_text = prompt.and_then(|_| shown_prompt(line, &lines_before));
+    let prompt_text = shown_prompt(line, &lines_before)
+        .filter(|shown| prompt.is_some() || is_awaited_at(shown, awaited, &lines_before));
     Ok(Activity {
         end: progress.end,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
         end_cause: progress.end_cause,
         quiet_ms: milliseconds(quiet),
-        full_screen: screen.full_screen,
+        full_screen,
         command_state,
         last_command: last_command(store, terminal, now.command).await?,
         cwd: screen
@@ -95,10 +100,20 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
 }
 
 /// The prompt on the cursor's line: the one that was there before, or all of the line.
-fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
+pub(super) fn shown_prompt(line: CursorLine<'_>, lines_before: &[String]) -> Option<String> {
     let learnt = prompt::learnt_prompt(line, lines_before);
     let text = learnt.unwrap_or(line.before);
     (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// Whether a line that does not look like a prompt is one: input is awaited there for certain, and the line
+/// was there before, or asks for the rest of a command.
+fn is_awaited_at(shown: &str, awaited: Option<AwaitedInput>, lines_before: &[String]) -> bool {
+    awaited.is_some_and(|awaited| {
+        awaited.known_by != InputKnownBy::Prompt
+            && (awaited.kind == InputKind::Continuation
+                || lines_before.iter().any(|it| it == shown))
+    })
 }
 
 /// What the shell says of itself, and whether a line was given to it at its prompt.

@@ -60,7 +60,10 @@ pub fn awaited_by(shell: ShellState, seen: &ForegroundState) -> AwaitedInput {
             known_by: seen.continuation_known_by(),
         }
     } else {
-        seen.awaited()
+        seen.awaited(match shell.command_state {
+            CommandState::Running => RunsIn::Command,
+            _ => RunsIn::Terminal,
+        })
     }
 }
 
@@ -77,6 +80,7 @@ mod tests {
     };
     const BASH: ForegroundState = ForegroundState {
         kind: ProgramKind::EditingShell,
+        is_root: true,
         doing: ProcessState::SelectsTty,
         tty: TtyMode::Editor,
         prompt: LOOK,

@@ -20,6 +20,8 @@ use crate::terminal::output::shell_log::Step;
 /// How long a shell is at a prompt before it has run all lines that were typed ahead: what it needs
 /// between a prompt and running a line that it has already.
 const AT_PROMPT: Duration = Duration::from_millis(60);
+/// The same for a shell that has not drawn its prompt: it may run programs for it.
+const PROMPT_PATIENCE: Duration = Duration::from_millis(500);
 /// The same for a shell that has run nothing yet: it may still read its startup files.
 const AT_FIRST_PROMPT: Duration = Duration::from_millis(600);
 /// How long a program that sleeps in a read of its tty is quiet before it counts as waiting: what comes
@@ -86,6 +88,8 @@ pub struct Marks {
     pub since: Vec<Step>,
     /// How many lines were typed; `None` if nothing was.
     pub lines: Option<usize>,
+    /// Whether something stands on the cursor's line.
+    pub shows_prompt: bool,
 }
 
 impl Marks {
@@ -110,7 +114,8 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     let Some(lines) = marks.lines else {
         return match state {
             CommandState::Running => Completion::AskProcess(RunsIn::Command),
-            CommandState::Prompt | CommandState::Input => Completion::Done(DoneBy::Marks),
+            CommandState::Input => Completion::Done(DoneBy::Marks),
+            CommandState::Prompt => after(AT_PROMPT, quiet, DoneBy::Marks),
             CommandState::Unknown => Completion::NotYet,
         };
     };
@@ -133,10 +138,13 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     let is_between = marks.since.last() == Some(&Step::Finished);
     // The line was run, and its command has ended.
     if at_input && lines == 1 && began > 0 && ended > 0 {
-        return if is_between {
-            after(AT_PROMPT, quiet, DoneBy::Marks)
-        } else {
-            Completion::Done(DoneBy::Marks)
+        return match state {
+            CommandState::Input => Completion::Done(DoneBy::Marks),
+            // Before the mark of its end the prompt may still be drawn. fish tells no such end.
+            CommandState::Prompt if !marks.shows_prompt => {
+                after(PROMPT_PATIENCE, quiet, DoneBy::Marks)
+            }
+            _ => after(AT_PROMPT, quiet, DoneBy::Marks),
         };
     }
     // Each line has a prompt; an empty line has no other marks. One more was on its way before.
@@ -224,6 +232,8 @@ pub enum ProgramKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ForegroundState {
     pub kind: ProgramKind,
+    /// Whether it is the terminal's own program.
+    pub is_root: bool,
     pub doing: ProcessState,
     pub tty: TtyMode,
     /// The look of the last line.
@@ -255,9 +265,11 @@ impl ForegroundState {
         self.doing == ProcessState::Polls && self.tty == TtyMode::Editor
     }
 
-    /// What the program awaits, where it awaits something.
-    pub fn awaited(&self) -> AwaitedInput {
+    /// What the program awaits, where it awaits something. The terminal's own shell is in a command of
+    /// its own while its marks say that one runs (`read` in fish edits lines).
+    pub fn awaited(&self, runs_in: RunsIn) -> AwaitedInput {
         let is_at_prompt = match self.kind {
+            ProgramKind::EditingShell if self.is_root && runs_in == RunsIn::Command => false,
             ProgramKind::EditingShell => !self.is_canonical(),
             ProgramKind::PlainShell | ProgramKind::Program => self.looks_like_prompt(),
         };

@@ -75,6 +75,8 @@ impl CompletionProbe {
         // Keys and secrets are not remembered, and count too.
         let lines = lines.sum::<usize>();
         let lines = typed_at.map(|_| self.own_input.map_or(lines, |own| lines.max(own.lines)));
+        let cursor_line = terminal.screen.look(Model::cursor_line);
+        let shows_prompt = cursor_line.is_none_or(|(before, _)| !before.trim().is_empty());
         let marks = terminal.shell(|log| {
             let to = log.read_to().min(progress.end);
             let from = typed_at.unwrap_or(to);
@@ -92,11 +94,15 @@ impl CompletionProbe {
                     .map(|mark| mark.step)
                     .collect::<Vec<Step>>(),
                 lines,
+                shows_prompt,
             }
         });
-        let mut last = progress.screen.changed_at;
-        let was_typed = typed_at.is_some() || terminal.typed.has_without_text(self.since);
-        if was_typed {
+        // A secret and a key are not remembered, but the program has to read them, too.
+        let newest_typed = terminal.typed.newest_at();
+        let mut last = newest_typed.map_or(progress.screen.changed_at, |at| {
+            at.max(progress.screen.changed_at)
+        });
+        if typed_at.is_some() {
             last = last.max(begun);
         }
         let quiet = now.saturating_duration_since(last);
@@ -108,7 +114,7 @@ impl CompletionProbe {
         if !asks {
             return probed(verdict, None, now);
         }
-        if terminal.screen.look(Model::is_alternate) == Some(true) {
+        if is_full_screen(terminal).await {
             let drawn_at =
                 settles_at(progress.screen, FULL_SCREEN_QUIET).max(last + FULL_SCREEN_QUIET);
             return if drawn_at <= now {
@@ -117,6 +123,7 @@ impl CompletionProbe {
                 Probed::Again(Some(drawn_at))
             };
         }
+        let was_typed = terminal.typed.newest_offset() >= Some(self.since);
         let printed_from = typed_at.or(was_typed.then_some(self.since));
         let printed =
             printed_from.map_or(Printed::Whole, |at| printed(&typed, progress.end.since(at)));
@@ -182,12 +189,29 @@ async fn see(terminal: &Terminal, program: &Program, printed: Printed) -> Option
         before: &before,
         after: &after,
     };
-    let look = prompt::look(line, &terminal.typed.lines_before());
-    Some(foreground_state(program, tty, look, printed))
+    let lines_before = terminal.typed.lines_before(Some(program.group));
+    let look = prompt::look(line, &lines_before);
+    Some(foreground_state(terminal, program, tty, look, printed))
+}
+
+async fn is_full_screen(terminal: &Terminal) -> bool {
+    let look = |model: &Model| (model.is_alternate(), model.hides_cursor());
+    match terminal.screen.look(look) {
+        Some((true, _)) => true,
+        Some((false, true)) => draws_screen(terminal.line_discipline().await),
+        _ => false,
+    }
+}
+
+/// Whether a program that hides the cursor draws the whole screen, as top does without the alternate one.
+/// One that only shows its progress leaves the tty to gather lines.
+pub(super) fn draws_screen(tty: Option<LineDiscipline>) -> bool {
+    tty.is_some_and(|tty| !tty.canonical)
 }
 
 /// What is known of a program, by its tty and the cursor's line.
 pub(super) fn foreground_state(
+    terminal: &Terminal,
     program: &Program,
     tty: LineDiscipline,
     look: PromptLook,
@@ -195,6 +219,7 @@ pub(super) fn foreground_state(
 ) -> ForegroundState {
     ForegroundState {
         kind: program.kind(),
+        is_root: program.pid == terminal.record.pid,
         doing: program.doing,
         tty: match tty {
             LineDiscipline {

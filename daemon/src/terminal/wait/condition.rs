@@ -19,6 +19,13 @@ pub struct WaitCondition {
 }
 
 impl WaitCondition {
+    /// The command that was typed is done, or input is awaited.
+    pub(super) const DONE: Self = Self {
+        pattern: None,
+        done: true,
+        settle: None,
+    };
+
     pub fn new(until: &Until) -> Result<Self, TerminalError> {
         let pattern = until.pattern.as_deref().map(Pattern::new).transpose()?;
         Ok(Self {

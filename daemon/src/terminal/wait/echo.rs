@@ -217,9 +217,12 @@ impl Echo {
         };
         match line_end {
             LineEnd::Ended if holds => {
+                // Output that did not end its line may stand before the prompt.
+                let before = line.get(..from).unwrap_or_default();
+                let follows_prompt = before.trim().is_empty() || is_prompt(before);
                 self.is_whole = match &next.shape {
-                    Shape::Line(typed) => is_alone(behind, &part, typed),
-                    Shape::Enter => true,
+                    Shape::Line(typed) => follows_prompt && is_alone(behind, &part, typed),
+                    Shape::Enter => follows_prompt,
                     Shape::Edited => false,
                 };
                 if let Shape::Line(typed) = &next.shape {

@@ -86,6 +86,9 @@ pub(super) struct EchoFilter<'a> {
     pub(super) to: &'a mut OffsetText,
     /// The raw offset of text whose row is not known.
     pub(super) default_raw: u64,
+    /// The raw offset of what follows `from`, where that is final: a cleared screen leaves its rows
+    /// before anything else is there.
+    pub(super) next_raw: Option<u64>,
     pub(super) output_start: &'a mut OutputStart,
 }
 
@@ -94,6 +97,12 @@ impl EchoFilter<'_> {
         if !part.is_empty() {
             self.to.append(self.from, part, self.default_raw);
         }
+    }
+
+    /// The raw offset of the first row behind an index.
+    fn raw_after(&self, at: usize) -> Option<u64> {
+        let next = || self.next_raw.filter(|_| at >= self.from.text.len());
+        self.from.raw_after(at).or_else(next)
     }
 
     fn place(&self, at: u64) -> usize {
@@ -179,14 +188,14 @@ pub(super) fn filter_echo(filter: &mut EchoFilter<'_>, judged: Judged) -> usize 
             LineKind::Output => {
                 filter.keep(line.clone());
                 // An unfinished line may be the prompt before the next typed line.
-                if let (LineEnd::Ended, Some(at)) = (line_end, filter.from.raw_after(line.end)) {
+                if let (LineEnd::Ended, Some(at)) = (line_end, filter.raw_after(line.end)) {
                     filter.output_start.output_ended(at);
                 }
             }
             LineKind::Echo => {
                 filter.keep(at..at + echo_from);
                 filter.end_line();
-                if let Some(at) = filter.from.raw_after(line.end) {
+                if let Some(at) = filter.raw_after(line.end) {
                     filter.output_start.echo_ended(at, filter.echo.was_whole());
                 }
             }

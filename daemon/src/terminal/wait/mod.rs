@@ -26,4 +26,4 @@ pub mod waiter;
 pub use activity::activity;
 pub use condition::WaitCondition;
 pub use own_input::OwnInput;
-pub use waiter::wait_for;
+pub use waiter::{until_awaited, wait_for};

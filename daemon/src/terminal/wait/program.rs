@@ -35,6 +35,8 @@ const STANDARD_DESCRIPTORS: u64 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     pub pid: i32,
+    /// Its process group, which is in the foreground.
+    pub group: i32,
     /// Without control characters.
     pub name: String,
     pub doing: ProcessState,
@@ -69,12 +71,12 @@ impl Program {
     /// A process of the foreground group of the terminal whose root process is `root`.
     fn read(pid: i32, root: &Stat) -> Option<Self> {
         let stat = Stat::read(pid)?;
-        Some(Self {
+        (stat.group == root.foreground).then(|| Self {
             pid,
+            group: stat.group,
             name: stat.name,
             doing: doing(pid, stat.state),
         })
-        .filter(|_| stat.group == root.foreground)
     }
 }
 

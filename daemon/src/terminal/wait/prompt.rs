@@ -66,12 +66,12 @@ pub enum PromptKind {
 
 /// The look of the cursor's line, where these lines stood before what was typed earlier.
 pub fn look(line: CursorLine<'_>, lines_before: &[String]) -> PromptLook {
-    let mut learnt = lines_before.iter().map(String::as_str);
+    let learnt = lines_before.iter().map(String::as_str);
     let confidence = confidence(line);
     if let Some(prompt) = learnt_prompt(line, lines_before) {
         return PromptLook {
             confidence: LEARNT_CONFIDENCE,
-            kind: kind_of(prompt, true),
+            kind: kind_of(prompt, lines_before),
         };
     }
     let kind = match shell_prompt(line.before) {
@@ -83,24 +83,33 @@ pub fn look(line: CursorLine<'_>, lines_before: &[String]) -> PromptLook {
                 PromptKind::Strange
             }
         }
-        _ => kind_of(line.before, learnt.any(|it| it == line.before)),
+        _ => kind_of(line.before, lines_before),
     };
     PromptLook { confidence, kind }
 }
 
-/// The prompt at the end of the cursor's line that was there before.
+/// The prompt at the end of the cursor's line that was there before. A line that is certainly another
+/// prompt may end as one of those.
 pub fn learnt_prompt<'a>(line: CursorLine<'_>, lines_before: &'a [String]) -> Option<&'a str> {
-    let mut learnt = lines_before.iter().map(String::as_str);
-    let is_shown = |it: &&str| is_prompt(it) && line.before.ends_with(it);
+    let learnt = lines_before.iter().map(String::as_str);
+    let is_other = of_text(line.before) >= LEARNT_CONFIDENCE;
+    let is_shown =
+        |it: &&str| is_prompt(it) && (line.before == *it || !is_other && line.before.ends_with(it));
     learnt
-        .find(is_shown)
+        .filter(is_shown)
+        .max_by_key(|it| it.len())
         .filter(|_| line.after.trim().is_empty())
 }
 
-fn kind_of(prompt: &str, is_learnt: bool) -> PromptKind {
+fn kind_of(prompt: &str, learnt: &[String]) -> PromptKind {
     let text = prompt.trim();
+    // node's own prompt is a shell's further one.
+    let has_other = || {
+        let mut learnt = learnt.iter();
+        learnt.any(|it| it.trim() != text && !it.trim().starts_with("...") && is_prompt(it))
+    };
     let goes_on = ["...", "...>", "...:", "->"].contains(&text)
-        || text == ">" && !is_learnt
+        || text == ">" && has_other()
         || SQL_GOES_ON.iter().any(|end| text.ends_with(end));
     if goes_on {
         PromptKind::Continuation
@@ -375,6 +384,7 @@ mod tests {
             ("nonl>>> ", [">>> ", at_root], Command, true),
             ("nonl(gdb) ", ["(gdb) ", ""], Command, true),
             ("nonl>>> ", ["(gdb) ", ""], Command, false),
+            (">>> ", ["> ", at_root], Command, true),
             ("root@vm:/tmp# ", [at_root, ""], Command, true),
             ("(venv) root@vm:~# ", [at_root, ""], Command, true),
             ("root@vm:~$ ", [at_root, ""], Strange, true),
@@ -384,6 +394,9 @@ mod tests {
             (">>> ", [at_root, ""], Command, true),
             ("> ", ["$ ", ""], Continuation, true),
             ("> ", ["> ", ""], Command, true),
+            ("> ", ["> ", "... "], Command, true),
+            ("> ", ["> ", "$ "], Continuation, true),
+            ("> ", ["", ""], Command, true),
             ("... ", [">>> ", ""], Continuation, true),
             ("postgres-# ", ["postgres=# ", ""], Continuation, true),
             ("Proceed? [y/N] ", [at_root, ""], Question, true),

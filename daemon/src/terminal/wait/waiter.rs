@@ -5,20 +5,22 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 use termd_proto::interact::{
-    AwaitedInput, DoneBy, InputKnownBy, MatchedText, WaitEnd, WaitForResult,
+    AwaitedInput, DoneBy, InputKnownBy, LineOutput, MatchedText, WaitEnd, WaitForResult,
 };
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
-use super::activity::{activity, command_since};
+use super::activity::{activity, command_since, shown_prompt};
 use super::completion_probe::{CompletionProbe, Probed};
 use super::condition::WaitCondition;
 use super::output_follower::{ECHO_QUIET, OutputFollower, Reached};
 use super::own_input::OwnInput;
 use super::pattern_matcher::{Match, Quiet};
+use super::prompt::CursorLine;
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::input::typed_log::TypedText;
 use crate::terminal::lifecycle::progress::Progress;
 use crate::terminal::output::shell_log::{Mark, Step};
 
@@ -60,6 +62,26 @@ pub async fn wait_for(
     };
     let end = waiter.run(deadline).await?;
     waiter.answer(store, end).await
+}
+
+/// Waits until the line that was typed at `since` is done, or another one is awaited; until `deadline`
+/// at the latest.
+pub async fn until_awaited(
+    terminal: &Terminal,
+    since: Offset,
+    deadline: Instant,
+) -> Result<(), TerminalError> {
+    let condition = WaitCondition::DONE;
+    let mut waiter = Waiter {
+        terminal,
+        condition: &condition,
+        since,
+        begun: Instant::now(),
+        follower: None,
+        own_input: None,
+        probe: Some(CompletionProbe::new(since, None)),
+    };
+    waiter.run(deadline).await.map(drop)
 }
 
 /// How a wait ended.
@@ -189,9 +211,14 @@ impl Waiter<'_> {
         let output_start = match (&self.follower, typed_at) {
             (_, None) => None,
             (Some(follower), Some(_)) => follower.output_start(),
-            (None, Some(_)) => self.output_start(&progress, &marks).await?,
+            (None, Some(_)) => self.output_start(self.since, &progress, &marks).await?,
         };
-        let output_start = output_start.unwrap_or(self.since).max(self.since);
+        let output_end = last_output_end(&marks);
+        let line_outputs = self.line_outputs(&typed, &progress, seen).await?;
+        // The echoes of lines that print nothing follow each other.
+        let first_line = line_outputs.first().map(|line| line.start);
+        let output_start = first_line.or(output_start).unwrap_or(self.since);
+        let output_start = output_start.max(self.since);
         let mut activity = activity(store, terminal).await?;
         let (ended_by, done_by, matched) = match end {
             End::Matched(found) => (WaitEnd::Matched, None, Some(found)),
@@ -223,7 +250,8 @@ impl Waiter<'_> {
             }),
             start: self.since,
             output_start,
-            output_end: last_output_end(&marks).map(|end| end.max(output_start)),
+            output_end: output_end.map(|end| end.max(output_start)),
+            line_outputs,
             end: seen.max(self.since),
             command: command_since(activity.last_command.as_ref(), self.since, typed_at),
             sent: None,
@@ -231,10 +259,50 @@ impl Waiter<'_> {
         })
     }
 
+    /// The output of each of several lines that were given one after the other.
+    async fn line_outputs(
+        &self,
+        typed: &[TypedText],
+        progress: &Progress,
+        seen: Offset,
+    ) -> Result<Vec<LineOutput>, TerminalError> {
+        let mut outputs = Vec::new();
+        if !self.condition.done || !are_lines(typed) {
+            return Ok(outputs);
+        }
+        for (index, line) in typed.iter().enumerate() {
+            let next = typed.get(index + 1);
+            let limit = next.map_or(seen, |next| next.offset);
+            let marks = self.terminal.shell(|log| {
+                let read_to = log.read_to();
+                log.between(line.offset, limit.min(read_to))
+            });
+            let start = self.output_start(line.offset, progress, &marks).await?;
+            let start = start
+                .unwrap_or(line.offset)
+                .clamp(line.offset, limit.max(line.offset));
+            let marked = last_output_end(&marks).map(|end| end.max(start));
+            let prompt = next.filter(|_| marked.is_none()).and_then(|next| {
+                let before = CursorLine {
+                    before: &next.before,
+                    after: "",
+                };
+                shown_prompt(before, &self.terminal.typed.lines_before(next.group))
+            });
+            outputs.push(LineOutput {
+                start,
+                end: marked.unwrap_or(limit.max(start)),
+                prompt,
+            });
+        }
+        Ok(outputs)
+    }
+
     /// Where the echo of the input ends: at the mark C, or where its text does. A line that runs nothing
     /// has no mark C.
     async fn output_start(
         &self,
+        since: Offset,
         progress: &Progress,
         marks: &[Mark],
     ) -> Result<Option<Offset>, TerminalError> {
@@ -242,18 +310,24 @@ impl Waiter<'_> {
         if mark.is_some() {
             return Ok(mark);
         }
-        let follower = OutputFollower::begin(self.terminal, self.since).await?;
+        let follower = OutputFollower::begin(self.terminal, since).await?;
         let prompt = marks.iter().find(|mark| mark.step == Step::PromptStart);
         let Some(prompt) = prompt else {
             return follower.find_output_start(self.terminal, progress).await;
         };
-        let typed = self.terminal.typed.since(self.since);
+        let typed = self.terminal.typed.since(since);
         if typed.iter().all(|typed| typed.text.trim().is_empty()) {
             return Ok(Some(prompt.offset));
         }
         let follower = follower.without_marks();
         follower.find_output_start(self.terminal, progress).await
     }
+}
+
+/// Whether each input is one line, as they are that were given one after the other.
+fn are_lines(typed: &[TypedText]) -> bool {
+    let is_line = |it: &TypedText| it.text.find('\n') == Some(it.text.len().saturating_sub(1));
+    typed.len() > 1 && typed.iter().all(is_line)
 }
 
 /// Where the output of the first command begins: after all lines of it, or, while the shell reads more

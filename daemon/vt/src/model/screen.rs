@@ -59,6 +59,11 @@ impl Model {
         self.terminal.screen.active == ActiveScreen::Alternate
     }
 
+    /// Returns whether a program hides the cursor (DECTCEM).
+    pub fn hides_cursor(&self) -> bool {
+        !self.terminal.modes.cursor_visible
+    }
+
     /// Returns the modes that a program has set.
     pub fn modes(&self) -> ScreenModes {
         modes(&self.terminal)

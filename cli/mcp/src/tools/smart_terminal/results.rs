@@ -29,6 +29,11 @@ pub(crate) fn text() -> Vec<Field> {
     ]
 }
 
+/// The prompt, which is no part of the output.
+pub(crate) fn prompt() -> Field {
+    Field::string("prompt", "The prompt that is shown")
+}
+
 /// The limit that ended a program.
 pub(crate) fn end_cause() -> Field {
     Field::end_cause("endCause")
@@ -41,6 +46,7 @@ pub(crate) fn ran() -> Vec<Field> {
     fields.extend([
         Field::integer("exitCode", "null: not known, or it still runs").or_null(),
         Field::string("cwd", "").or_null(),
+        prompt(),
         Field::boolean("timedOut", "").default(false),
         Field::string(
             "completedBy",

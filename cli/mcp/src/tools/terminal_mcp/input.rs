@@ -8,7 +8,7 @@ use termd_proto::interact::TypedInput;
 use termd_proto::terminal::SendResult;
 
 use super::params::{Confirmed, MAX_NAME_CHARS};
-use crate::tool::{Call, ToolError};
+use crate::tool::{Call, ToolError, line_by_line};
 
 /// Longest text that one call types, in characters.
 const MAX_INPUT_CHARS: usize = 1 << 20;
@@ -88,6 +88,21 @@ impl Typing {
     pub(super) async fn send(&self, call: &Call, id: &TerminalId) -> Result<SendResult, ToolError> {
         let input = self.to_input()?;
         Ok(call.type_once(id, input, self.confirmed.0).await?)
+    }
+
+    /// The same; several lines are given one after the other.
+    pub(super) async fn send_lines(
+        &self,
+        call: &Call,
+        id: &TerminalId,
+    ) -> Result<SendResult, ToolError> {
+        let input = line_by_line(self.to_input()?);
+        let sent = call.type_once(id, input, self.confirmed.0);
+        let terminal = id.into();
+        Ok(call
+            .progress
+            .during(call.backend(), &terminal, sent)
+            .await?)
     }
 }
 

@@ -16,10 +16,11 @@ use super::read::Mode;
 use super::results::{self, success};
 use super::screen;
 use super::status::describe_wait;
-use crate::settings::{PromptPlace, Settings, Truncation};
+use crate::settings::{Settings, Truncation};
 use crate::shared::Shared;
 use crate::tool::{
-    Call, Effect, Field, Handler, Outcome, Tool, ToolAnswer, ToolError, add, to_milliseconds,
+    Call, Effect, Field, Handler, Outcome, PromptCut, Tool, ToolAnswer, ToolError, add,
+    to_milliseconds,
 };
 
 /// terminal-mcp's default.
@@ -83,7 +84,7 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
         Some(call.turn(&id).await)
     };
     // Two calls, because the wait may be repeated when the daemon is replaced.
-    let sent = arguments.typing.send(&call, &id).await?;
+    let sent = arguments.typing.send_lines(&call, &id).await?;
     let timeout = arguments.timeout.to_duration();
     let (until, timeout) = if let Some(pattern) = &arguments.wait_for {
         let until = Until {
@@ -140,22 +141,8 @@ pub(in crate::tools) async fn since_last_read(
 ) -> Result<Output, ClientError> {
     let read = shared.cursors.of(id).read;
     let begin = wait.output_start.max(wait.start);
-    let end = wait.end.max(wait.activity.end).max(begin);
-    let before_prompt = match shared.settings.prompt {
-        PromptPlace::Apart => wait.output_end.map_or(end, |it| it.clamp(begin, end)),
-        PromptPlace::Output => end,
-    };
-    let mut output = output::read(&shared.backend, id, (begin, before_prompt), manner).await?;
-    if output.next >= before_prompt {
-        output.next = end;
-    }
-    if let (PromptPlace::Apart, None, Some(prompt)) = (
-        shared.settings.prompt,
-        wait.output_end,
-        &wait.activity.prompt_text,
-    ) {
-        output.leave_out_prompt(prompt);
-    }
+    let cut = PromptCut::of(wait, begin, shared.settings.prompt);
+    let mut output = output::read_until_prompt(&shared.backend, id, begin, &cut, manner).await?;
     if read < wait.start {
         let unread = wait.start.since(read);
         let is_prompt = unread <= PROMPT_BYTES && {

@@ -11,7 +11,7 @@ use termd_proto::{Offset, TerminalId};
 use super::params::MaxOutputBytes;
 use crate::backend::Backend;
 use crate::settings::{MAX_OUTPUT_BYTES, Settings, Truncation};
-use crate::tool::{Bounds, Facts, Omitted, Pages, add};
+use crate::tool::{Bounds, Facts, Omitted, Pages, PromptCut, add};
 
 /// Ends output whose end was left out; terminal-mcp's words.
 const MORE_MARKER: &str = "\n... [output truncated]";
@@ -93,18 +93,38 @@ impl Output {
         );
     }
 
-    /// Takes the next prompt from the end, where the program has printed it behind its output.
-    pub(in crate::tools) fn leave_out_prompt(&mut self, prompt: &str) {
-        let shown = self.text.trim_end();
-        if let Some(before) = shown.strip_suffix(prompt.trim_end()) {
-            self.text.truncate(before.len());
-        }
-    }
-
     /// Names earlier output that the client neither has read nor gets.
     pub(in crate::tools) fn leave_out(&mut self, from: Offset, to: Offset) {
         self.omitted.add(from, to);
     }
+}
+
+/// Reads from `from` until the next prompt. The next read goes on behind that.
+pub(super) async fn read_until_prompt(
+    backend: &Backend,
+    id: &TerminalId,
+    from: Offset,
+    cut: &PromptCut,
+    manner: Manner,
+) -> Result<Output, ClientError> {
+    let mut output = read(backend, id, (from, cut.until), manner).await?;
+    if cut.lines().is_empty() || output.truncated {
+        cut.cut(&mut output.text);
+    } else {
+        let encoding = manner.encoding;
+        output.text = cut
+            .text_of_lines(&Pages {
+                backend,
+                id,
+                encoding,
+                stream: None,
+            })
+            .await?;
+    }
+    if output.next >= cut.until {
+        output.next = cut.seen;
+    }
+    Ok(output)
 }
 
 /// Reads from `from` until `until`.

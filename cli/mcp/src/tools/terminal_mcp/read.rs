@@ -18,8 +18,8 @@ use super::screen;
 use super::status::{Status, describe_wait};
 use crate::settings::{Settings, Truncation};
 use crate::tool::{
-    Call, Effect, Facts, Found, Handler, Outcome, Pages, Query, Tool, ToolAnswer, ToolError, add,
-    to_milliseconds,
+    Call, Effect, Facts, Found, Handler, Outcome, Pages, PromptCut, Query, Tool, ToolAnswer,
+    ToolError, add, to_milliseconds,
 };
 
 /// Output that never settles is returned after this much more; terminal-mcp's hard ceiling.
@@ -198,9 +198,10 @@ async fn stream(
         || settle.is_zero()
         || manner.is_full(from, status.end())
         || arguments.offset.is_some_and(|offset| offset < status.end());
-    let end = if nothing_to_wait_for {
+    let output = if nothing_to_wait_for {
         status.describe(facts);
-        status.end()
+        let window = (from, status.end().max(from));
+        output::read(call.backend(), id, window, manner).await?
     } else {
         let until = Until {
             done: true,
@@ -218,10 +219,9 @@ async fn stream(
             return Ok(());
         }
         describe_wait(facts, &wait);
-        // Output between the wait's end and its answer can be read too.
-        wait.end.max(wait.activity.end)
+        let cut = PromptCut::of(&wait, from, call.shared.settings.prompt);
+        output::read_until_prompt(backend, id, from, &cut, manner).await?
     };
-    let output = output::read(call.backend(), id, (from, end.max(from)), manner).await?;
     call.shared.cursors.set_read(id, output.next);
     output.describe(facts);
     add(facts, json!({ "mode_used": "stream" }));

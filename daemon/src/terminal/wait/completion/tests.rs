@@ -8,6 +8,7 @@ fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks
         at_typing,
         since: since.to_vec(),
         lines,
+        shows_prompt: true,
     }
 }
 
@@ -30,17 +31,20 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
     let table: &[Row<'_>] = &[
         // Nothing typed.
         (Input, &[], None, zero, done),
-        (Prompt, &[], None, zero, done),
+        (Prompt, &[], None, zero, NotBefore(AT_PROMPT)),
+        (Prompt, &[], None, AT_PROMPT, done),
         (Unknown, &[], None, now, NotYet),
         (Running, &[], None, zero, AskProcess(RunsIn::Command)),
-        (Running, &[D], None, zero, done),
+        (Running, &[D], None, AT_PROMPT, done),
         // One line.
         (Input, &[], Some(1), zero, NotBefore(CONTINUATION_QUIET)),
         (Input, &[], Some(1), now, AskShell),
         (Input, &[C], Some(1), zero, AskProcess(RunsIn::Command)),
         (Input, &[C, D], Some(1), zero, NotBefore(AT_PROMPT)),
         (Input, &[C, D], Some(1), AT_PROMPT, done),
-        (Input, &[C, D, A], Some(1), zero, done),
+        (Input, &[C, D, A], Some(1), zero, NotBefore(AT_PROMPT)),
+        (Input, &[C, D, A], Some(1), AT_PROMPT, done),
+        (Input, &[C, D, A, B], Some(1), zero, done),
         (Input, &[A, B], Some(1), zero, done),
         // A shell that marks its second prompt, and cannot tell before that the line is complete.
         (Input, &[C, P], Some(1), zero, NotBefore(AT_PROMPT)),
@@ -51,7 +55,6 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
             AT_PROMPT,
             Completion::Done(DoneBy::Foreground),
         ),
-        (Input, &[C, D, A], Some(1), zero, done),
         // Two: the second one has not begun yet.
         (Input, &[C, D], Some(2), now, NotYet),
         (Input, &[C, D, A, B], Some(2), zero, NotBefore(AT_PROMPT)),
@@ -66,7 +69,8 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         ),
         // fish, which has no B.
         (Prompt, &[], Some(1), now, AskShell),
-        (Prompt, &[C, D, A], Some(1), zero, done),
+        (Prompt, &[C, D, A], Some(1), zero, NotBefore(AT_PROMPT)),
+        (Prompt, &[C, D, A], Some(1), AT_PROMPT, done),
         (Prompt, &[A], Some(1), zero, NotBefore(AT_PROMPT)),
         (Prompt, &[A], Some(1), AT_PROMPT, done),
         (
@@ -93,6 +97,11 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         let marks = marks(*at_typing, since, *lines);
         assert_eq!(by_marks(&marks, *quiet), *verdict, "{marks:?} {quiet:?}");
     }
+    let undrawn = Marks {
+        shows_prompt: false,
+        ..marks(Prompt, &[C, D, A], Some(1))
+    };
+    assert_eq!(by_marks(&undrawn, zero), NotBefore(PROMPT_PATIENCE));
     let silent = Marks {
         are_expected: false,
         ..marks(Unknown, &[], Some(1))
@@ -111,6 +120,7 @@ const NONE: PromptLook = PromptLook {
 
 /// Its system call is not known, as where Yama hides it.
 const PYTHON_AT_PROMPT: ForegroundState = ForegroundState {
+    is_root: false,
     kind: ProgramKind::Program,
     doing: ProcessState::Polls,
     tty: TtyMode::Editor,

@@ -138,6 +138,13 @@ fn output_begins_behind_all_echoes_that_follow_each_other() {
         (">>> ", "f()\nb=2\n", "f()\r\n", "\r\n>>> b=2\r\n>>> "),
         // It only contains the next line that was typed.
         ("$ ", "echo xyz\nx\n", "echo xyz\r\n", "xyz\r\n$ x\r\n"),
+        // What clears the screen clears its own echo.
+        (
+            "$ ",
+            "clear; echo x\n",
+            "clear; echo x\r\n\x1b[H\x1b[2J",
+            "x\r\n$ ",
+        ),
         // cat, whose tty has echoed both before it says them.
         ("", "a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n"),
         ("", "a\nb\n", "a\r\n", "a\r\nb\r\nb\r\n"),
@@ -161,6 +168,19 @@ fn output_begins_behind_all_echoes_that_follow_each_other() {
             );
         }
     }
+}
+
+/// Output that does not end its line stands before the next prompt, and is output.
+#[test]
+fn output_begins_before_a_prompt_that_stands_behind_it() {
+    let mut matcher = matcher(CommandState::Unknown);
+    matcher.feed(b"(gdb) ");
+    matcher.stop(typed("output 6\n", KnownBy::Text));
+    matcher.feed(b"output 6\r\n6(gdb) ");
+    matcher.stop(typed("echo\n", KnownBy::Text));
+    matcher.feed(b"echo\r\n(gdb) ");
+    matcher.look(None, Quiet::Yes);
+    assert_eq!(matcher.output_start(), Some(Offset(16)));
 }
 
 /// The tty's echo stays on the screen, and is none of the output however long it is quiet.

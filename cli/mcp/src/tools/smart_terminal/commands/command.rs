@@ -11,15 +11,17 @@ use termd_proto::terminal::{EndCause, TerminalInfo};
 use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
-use crate::tool::{Bounds, Call, Facts, Standing, State, ToolError, add, set, to_milliseconds};
+use crate::settings::PromptPlace;
+use crate::tool::{
+    Bounds, Call, Facts, PromptCut, Standing, State, ToolError, add, line_by_line, set,
+    to_milliseconds,
+};
 use crate::tools::smart_terminal::output::text::{Part, Text};
 use crate::tools::smart_terminal::results::bad;
 use crate::tools::smart_terminal::sessions::session::{base_name, is_busy};
 
 /// Shells whose compound commands are written `{ … }`.
 const BRACE_SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
-/// The output before the command in which its prompt is looked for.
-const PROMPT_BYTES: u64 = 1_024;
 /// The first quiet time after which the command's end is checked; each later one is twice as long.
 /// This finds the end in shells that mark no end of their prompt.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
@@ -53,14 +55,13 @@ pub(crate) struct Quiet {
 pub(crate) struct CommandResult {
     id: TerminalId,
     start: Offset,
-    end: Offset,
-    /// The end of the output that was seen, with the next prompt.
-    seen: Offset,
+    /// The end of the output, before the next prompt.
+    end: PromptCut,
     pub(crate) exit_code: Option<i32>,
     pub(crate) timed_out: bool,
     cwd: String,
     by: Option<DoneBy>,
-    /// The prompt of the command, where it may stand at the end of the output too.
+    /// The next prompt, or the question that is asked.
     prompt: Option<String>,
     pub(crate) is_running: bool,
     standing: Standing,
@@ -73,13 +74,7 @@ pub(crate) struct CommandResult {
 impl CommandResult {
     pub(crate) async fn describe(&self, call: &Call, bounds: Bounds) -> Result<Facts, ClientError> {
         let text = self.text(call, bounds).await?;
-        // A character that has come in part is read again.
-        let position = if text.next < self.end {
-            text.next
-        } else {
-            self.seen
-        };
-        call.shared.cursors.set_read(&self.id, position);
+        call.shared.cursors.set_read(&self.id, text.next);
         let mut facts = Facts::new();
         text.describe(&mut facts);
         if self.standing.state == State::FullScreen {
@@ -93,13 +88,13 @@ impl CommandResult {
                 "exitCode": self.exit_code,
                 "cwd": self.cwd,
                 "timedOut": self.timed_out,
-                "position": position,
             }),
         );
         add(&mut facts, json!(self.standing));
         add(
             &mut facts,
             json!({
+                "prompt": self.prompt,
                 "completedBy": self.by,
                 "running": self.is_running.then_some(true),
                 "quietExited": self.quiet_exited.then_some(true),
@@ -115,16 +110,9 @@ impl CommandResult {
             backend: call.backend(),
             id: &self.id,
             from: self.start,
-            until: self.end,
+            until: self.end.until,
         };
-        let mut text = part.both_ends(bounds).await?;
-        if let Some(prompt) = &self.prompt {
-            let without = text.text.trim_end().strip_suffix(prompt.as_str());
-            let without =
-                without.map(|without| without.strip_suffix('\n').unwrap_or(without).to_owned());
-            text.text = without.unwrap_or(text.text);
-        }
-        Ok(text)
+        part.until_prompt(&self.end, bounds).await
     }
 }
 
@@ -144,45 +132,42 @@ pub(crate) async fn execute(
         || info.argv.first().map_or("", |program| base_name(program)),
         |foreground| foreground.program.trim_start_matches('-'),
     );
-    let text = one_unit(request.command, program);
-    let input = TypedInput {
+    // Where a paste is typed, the lines are given one after the other, whatever reads them.
+    let pastes_into = if before.bracketed_paste { program } else { "" };
+    let text = one_unit(request.command, pastes_into);
+    let input = line_by_line(TypedInput {
         text: (!text.is_empty()).then_some(text),
         enter: true,
         ..TypedInput::default()
-    };
+    });
     let begun = Instant::now();
-    let sent = call.type_once(&info.id, input, request.confirmed).await?;
+    let terminal = (&info.id).into();
+    let typing = Box::pin(call.type_once(&info.id, input, request.confirmed));
+    let sent = call.progress.during(backend, &terminal, typing).await?;
     let deadline = begun + request.timeout;
     // On the heap, because each of the futures around it would grow by its size.
     let waiting = until_done(call, &info.id, sent.offset, request.quiet, deadline);
     let waiting = Box::pin(waiting);
-    let terminal = (&info.id).into();
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let start = wait.output_start.max(wait.start);
-    let seen = wait.end.max(start);
+    let end = PromptCut::of(&wait, start, PromptPlace::Apart);
     let finished = finished(&wait);
-    let end = finished.and_then(|command| command.end);
-    // At an empty line a shell runs nothing, and prints its prompt alone.
-    let nothing_ran = wait.command.is_none() && is_empty(request.command);
-    let end = end.unwrap_or(if nothing_ran { start } else { seen });
-    let prompt = match wait.done_by {
-        Some(DoneBy::Foreground | DoneBy::Prompt) => {
-            prompt_before(call, &info.id, sent.offset).await?
-        }
-        _ => None,
-    };
-    call.shared.cursors.set_read(&info.id, seen);
+    call.shared.cursors.set_read(&info.id, end.seen);
     let is_over = is_over(&wait);
     let standing = Standing::of_wait(&wait);
+    let standing = if is_over { standing.over() } else { standing };
     let exited = wait.activity.exit_status.as_ref();
-    let exit_code = finished
+    // A line that ended a shell within the shell ended a command that was typed before.
+    let last = wait.activity.last_command.as_ref();
+    let last = last.filter(|last| last.end.is_some_and(|end| end > sent.offset));
+    let exit_code = finished.or(last.filter(|_| standing.is_over()));
+    let exit_code = exit_code
         .and_then(|command| command.exit_code)
         .or_else(|| exited?.exit_code.and_then(|code| i32::try_from(code).ok()));
     Ok(CommandResult {
         id: info.id.clone(),
         start,
-        end: end.max(start),
-        seen,
+        end,
         exit_code,
         timed_out: wait.ended_by == WaitEnd::Timeout && !is_over,
         is_running: matches!(wait.ended_by, WaitEnd::Timeout | WaitEnd::Settled) && !is_over,
@@ -190,7 +175,10 @@ pub(crate) async fn execute(
         quiet_exited: wait.ended_by == WaitEnd::Settled && !is_over && !wait.activity.full_screen,
         cwd: wait.activity.cwd.unwrap_or_else(|| info.cwd.clone()),
         by: wait.done_by.or(is_over.then_some(DoneBy::Marks)),
-        prompt,
+        prompt: wait
+            .activity
+            .prompt_text
+            .filter(|_| standing.takes_a_line()),
         end_cause: wait.activity.end_cause,
     })
 }
@@ -216,8 +204,12 @@ async fn until_done(
             .backend()
             .wait_for(id, Some(since), &until, left)
             .await?;
-        // The end of the command counts, whatever the shell does before its next prompt.
-        if wait.ended_by != WaitEnd::Settled || is_over(&wait) || is_drawn(&wait.activity) {
+        // The end of the command counts, whatever the shell does for long before its next prompt.
+        let is_over = || is_over(&wait) && wait.activity.quiet_ms >= AT_PROMPT_MS;
+        if wait.ended_by != WaitEnd::Settled || is_over() {
+            return Ok(wait);
+        }
+        if wait.activity.full_screen && wait.activity.quiet_ms >= DRAWN_MS {
             return Ok(wait);
         }
         let printed = wait.end.since(wait.output_start.max(wait.start));
@@ -229,11 +221,6 @@ async fn until_done(
         }
         look = (look * 2).min(LAST_LOOK);
     }
-}
-
-/// Whether a full-screen program has drawn its screen.
-fn is_drawn(activity: &Activity) -> bool {
-    activity.full_screen && activity.quiet_ms >= DRAWN_MS
 }
 
 /// Whether the marks say that the command has ended, or that the shell stays at a prompt.
@@ -290,33 +277,6 @@ fn one_unit(command: &str, program: &str) -> String {
         // An empty line at the end may be what ends a block, as in Python.
         whole.to_owned()
     }
-}
-
-/// Whether a command is only empty lines and comments.
-fn is_empty(command: &str) -> bool {
-    let mut lines = command.lines().map(str::trim);
-    lines.all(|line| line.is_empty() || line.starts_with('#'))
-}
-
-/// The prompt before a command.
-async fn prompt_before(
-    call: &Call,
-    id: &TerminalId,
-    typed_at: Offset,
-) -> Result<Option<String>, ClientError> {
-    let part = Part {
-        backend: call.backend(),
-        id,
-        from: Offset(typed_at.0.saturating_sub(PROMPT_BYTES)),
-        until: typed_at,
-    };
-    let read = part
-        .pages()
-        .read((part.from, part.until), PROMPT_BYTES, None)
-        .await?;
-    let text = read.text.unwrap_or_default();
-    let line = text.rsplit('\n').next().unwrap_or_default().trim_end();
-    Ok((!line.is_empty()).then(|| line.to_owned()))
 }
 
 #[cfg(test)]

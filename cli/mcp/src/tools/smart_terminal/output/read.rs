@@ -12,8 +12,8 @@ use termd_proto::terminal::{Encoding, TerminalInfo, TerminalState};
 
 use super::text::{Part, bounds};
 use crate::tool::{
-    Call, Effect, Facts, Field, Found, Handler, Outcome, Pages, Query, ScreenChange, ScreenRows,
-    Standing, State, Tool, ToolAnswer, ToolError, add, changed_lines, object,
+    Call, Effect, Facts, Field, Found, Handler, Outcome, Pages, PromptCut, Query, ScreenChange,
+    ScreenRows, Standing, State, Tool, ToolAnswer, ToolError, add, changed_lines, object,
 };
 use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, MaxOutputBytes, SessionName};
 use crate::tools::smart_terminal::results::{self, bad};
@@ -65,6 +65,11 @@ pub(crate) fn tool() -> Tool {
     output.extend(Standing::fields());
     output.push(Field::boolean("timedOut", "").default(false));
     output.push(Field::boolean("alive", "Whether its program runs").default(true));
+    output.push(Field::integer(
+        "exitCode",
+        "Of the last command, where the shell tells it",
+    ));
+    output.push(results::prompt());
     output.push(results::end_cause());
     output.push(Found::field());
     output.push(Field::list(
@@ -111,51 +116,61 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let from = since.unwrap_or_else(|| call.shared.cursors.of(&info.id).read);
     let has_some = since.is_some_and(|since| since < info.end);
     let is_running = info.state == TerminalState::Running;
-    let (until, timed_out, standing, limit) = if !is_running || has_some {
-        let standing = now_in(&call, &info).await?;
-        (info.end, false, standing, info.end_cause)
-    } else {
+    let wait = if is_running && !has_some {
         let until = Until {
+            done: true,
             settle_ms: Some(arguments.idle_timeout),
-            ..Until::default()
+            pattern: None,
         };
         let timeout = Duration::from_millis(arguments.timeout);
-        let waiting = backend.wait_for(&info.id, Some(info.end), &until, timeout);
+        let waiting_from = call.shared.cursors.of(&info.id).wait_from();
+        let waiting = backend.wait_for(&info.id, Some(waiting_from), &until, timeout);
         let terminal = (&info.id).into();
-        let wait = call.progress.during(backend, &terminal, waiting).await?;
-        let end = wait.end.max(wait.activity.end);
-        let standing = Standing::of_wait(&wait);
-        (
-            end,
-            wait.ended_by == WaitEnd::Timeout,
-            standing,
-            wait.activity.end_cause,
-        )
+        Some(call.progress.during(backend, &terminal, waiting).await?)
+    } else {
+        None
     };
+    let standing = match &wait {
+        Some(wait) => Standing::of_wait(wait),
+        None => now_in(&call, &info).await?,
+    };
+    let cut = wait
+        .as_ref()
+        .map(|wait| PromptCut::of(wait, from, call.shared.settings.prompt));
     let part = Part {
         backend,
         id: &info.id,
         from,
-        until: until.max(from),
+        until: cut.as_ref().map_or(info.end.max(from), |cut| cut.until),
     };
-    let text = if since.is_some() {
-        part.first(arguments.max_lines.0).await?
-    } else {
-        part.both_ends(bounds(
-            &call,
-            arguments.max_lines,
-            arguments.max_output_bytes,
-        ))
-        .await?
+    let bounds = bounds(&call, arguments.max_lines, arguments.max_output_bytes);
+    let text = match &cut {
+        _ if since.is_some() => part.first(arguments.max_lines.0).await?,
+        Some(cut) => part.until_prompt(cut, bounds).await?,
+        None => part.both_ends(bounds).await?,
     };
     call.shared.cursors.set_read(&info.id, text.next);
     let mut facts = Facts::new();
     text.describe(&mut facts);
+    let ended_by = wait.as_ref().map(|wait| wait.ended_by);
+    let timed_out = ended_by == Some(WaitEnd::Timeout) && !standing.is_over();
     facts.insert("timedOut".to_owned(), timed_out.into());
     let alive = standing.state != State::Exited;
     facts.insert("alive".to_owned(), alive.into());
     add(&mut facts, json!(standing));
-    add(&mut facts, json!({ "endCause": limit }));
+    let activity = wait.map(|wait| wait.activity);
+    let limit = activity
+        .as_ref()
+        .map_or(info.end_cause, |now| now.end_cause);
+    let activity = activity.filter(|_| standing.takes_a_line());
+    let ended = activity.as_ref().and_then(|now| now.last_command.as_ref());
+    let exit_code = ended.filter(|_| standing.is_over());
+    let exit_code = exit_code.and_then(|command| command.exit_code);
+    let prompt = activity.as_ref().and_then(|now| now.prompt_text.as_ref());
+    add(
+        &mut facts,
+        json!({ "exitCode": exit_code, "endCause": limit, "prompt": prompt }),
+    );
     Ok(ToolAnswer::Facts(facts.into()))
 }
 

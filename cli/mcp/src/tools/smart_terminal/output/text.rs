@@ -9,7 +9,7 @@ use termd_proto::{Offset, TerminalId};
 
 use crate::backend::Backend;
 use crate::settings::MAX_OUTPUT_BYTES;
-use crate::tool::{Bounds, Call, Facts, Omitted, Pages, add};
+use crate::tool::{Bounds, Call, Facts, Omitted, Pages, PromptCut, add};
 use crate::tools::smart_terminal::params::{MaxLines, MaxOutputBytes};
 
 /// Most output of one answer.
@@ -105,16 +105,37 @@ impl Part<'_> {
 
     /// All lines within the bounds, or both ends and between them what looks like an error.
     pub(crate) async fn both_ends(&self, bounds: Bounds) -> Result<Text, ClientError> {
+        Ok(self.excerpt(bounds).await?.finish())
+    }
+
+    /// The same until the next prompt. The next read goes on behind that.
+    pub(crate) async fn until_prompt(
+        &self,
+        cut: &PromptCut,
+        bounds: Bounds,
+    ) -> Result<Text, ClientError> {
+        let mut text = self.excerpt(bounds).await?;
+        if cut.lines().is_empty() || !text.omitted.is_empty() {
+            cut.cut(&mut text.text);
+        } else {
+            text.text = cut.text_of_lines(&self.pages()).await?;
+        }
+        if text.next >= cut.until {
+            text.next = cut.seen;
+        }
+        Ok(text.finish())
+    }
+
+    async fn excerpt(&self, bounds: Bounds) -> Result<Text, ClientError> {
         let excerpt = self
             .pages()
             .excerpt((self.from, self.until), bounds)
             .await?;
-        let text = Text {
+        Ok(Text {
             text: excerpt.text,
             next: excerpt.next,
             omitted: excerpt.omitted,
-        };
-        Ok(text.finish())
+        })
     }
 
     /// The last lines, from `from` on at the earliest, and the offset of the first of them.

@@ -1,4 +1,4 @@
-//! A `PostgreSQL` server for the test of `psql`.
+//! A `PostgreSQL` server for tests of `psql`.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -7,21 +7,23 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use termd_test_support::skip;
+
+use crate::skip::skip;
 
 /// The user that runs the server where the test is root: `nobody`. `PostgreSQL` refuses to run as
 /// root.
 const NOBODY: u32 = 65_534;
 
 /// A server that listens on a socket in its own directory until it is dropped.
-pub(crate) struct Postgres {
+#[derive(Debug)]
+pub struct Postgres {
     directory: TempDir,
     programs: PathBuf,
 }
 
 impl Postgres {
     /// Starts a server. Prints why the test is skipped where `PostgreSQL` is not installed.
-    pub(crate) fn start(test: &str) -> Option<Self> {
+    pub fn start(test: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             skip(
                 test,
@@ -50,7 +52,7 @@ impl Postgres {
     }
 
     /// The value for `psql -h`.
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         self.directory.path().to_str().unwrap()
     }
 
