@@ -28,8 +28,8 @@ const NAMES: [(&str, &str); 24] = [
     ("PgDn", "page-down"),
     ("NPage", "page-down"),
 ];
-/// The first so many names are words as well, or commands. In another case than tmux writes them they
-/// are keys only where nothing else is typed.
+/// How many names, from the first, are words or commands as well. In another case than tmux writes them
+/// they are keys only where nothing else is typed.
 const WORDS: usize = 15;
 const MODIFIERS: [&str; 9] = [
     "c-", "m-", "s-", "ctrl-", "ctrl+", "alt-", "alt+", "shift-", "shift+",

@@ -52,6 +52,15 @@ fn words_are_joined_and_the_shell_stays_as_it_was_left() {
 }
 
 #[test]
+fn a_trace_shows_the_lines_own_commands() {
+    let daemon = with_shell();
+    exec(&daemon, "PS4='+ '; set -x");
+    assert_eq!(exec(&daemon, "echo hi").out, "+ echo hi\nhi\n");
+    exec(&daemon, "trap : DEBUG; set +x");
+    assert_eq!(exec(&daemon, "echo hi").out, "hi\n");
+}
+
+#[test]
 fn a_flood_is_whole() {
     let daemon = with_shell();
     let output = exec(&daemon, "seq 200000");
@@ -152,6 +161,8 @@ fn what_cannot_be_done_is_said_in_a_line_and_is_125() {
         ("nobody", "true", "nobody"),
         ("sh", "a\nb", "one line"),
         ("sh", " ", "nothing to run"),
+        ("sh", "\u{3}echo x", "control character \\u{3}"),
+        ("sh", "echo x\u{7f}", "control character \\u{7f}"),
         ("sh", "if ;", "ran nothing"),
         ("sh", "echo 'unclosed", "not complete"),
         ("sh", "cat <<X", "not complete"),
@@ -208,7 +219,7 @@ fn of_two_at_once_none_gets_the_others_output_or_code() {
 #[test]
 fn a_line_that_is_not_whole_is_taken_back_in_each_shell() {
     let daemon = TestDaemon::start();
-    for shell in ["bash", "zsh", "fish"] {
+    for (shell, out) in [("bash", ""), ("zsh", ""), ("fish", ""), ("dash", "> ")] {
         if !is_installed(
             shell,
             "a_line_that_is_not_whole_is_taken_back_in_each_shell",
@@ -217,18 +228,113 @@ fn a_line_that_is_not_whole_is_taken_back_in_each_shell() {
         }
         ok(&daemon, &["create", "--label", shell, "--", shell]);
         let output = termctl(&daemon, &["exec", shell, "--", "echo 'unclosed"]);
+        // dash's second prompt comes behind its mark of a beginning.
         assert_eq!(
             (output.out.as_str(), output.code),
-            ("", Some(125)),
+            (out, Some(125)),
             "{output:?}"
         );
         assert!(output.err.contains("not complete"), "{output:?}");
         assert_eq!(ok(&daemon, &["exec", shell, "echo", "free"]), "free");
         // Another program in the shell's place prints no marks.
-        let output = termctl(&daemon, &["exec", shell, "--", "exec dash"]);
+        let output = termctl(&daemon, &["exec", shell, "--", "exec env ENV= dash"]);
         assert_eq!(output.code, Some(125), "{output:?}");
         assert!(output.err.contains("dash"), "{output:?}");
     }
+}
+
+#[test]
+fn what_stands_at_the_prompt_is_no_part_of_the_line() {
+    let daemon = with_shell();
+    assert_eq!(exec(&daemon, "echo earlier").out, "earlier\n");
+    for typed in [&["half"][..], &["-k", "up"], &["--ctrl", "r", "earl"]] {
+        ok(&daemon, &[&["send", "sh"], typed].concat());
+        let output = exec(&daemon, "echo INJECTED");
+        assert_eq!(
+            (output.out.as_str(), output.code),
+            ("", Some(125)),
+            "{typed:?} {output:?}"
+        );
+        assert!(output.err.contains("empty prompt"), "{output:?}");
+        ok(&daemon, &["send", "sh", "--ctrl", "c"]);
+        assert_eq!(exec(&daemon, "echo free").out, "free\n", "{typed:?}");
+    }
+    // A key for a program that has read it stands nowhere.
+    let mut child = spawn(&daemon, &["exec", "sh", "--", "read -rn1 key; echo $key"]);
+    daemon.client().ok(
+        "session.wait_for",
+        &json!({ "id": "sh", "until": { "done": true } }),
+    );
+    ok(&daemon, &["send", "sh", "y"]);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(exec(&daemon, "echo free").out, "free\n");
+}
+
+#[test]
+fn a_shell_that_has_lost_its_marks_is_no_endless_wait() {
+    let daemon = TestDaemon::start();
+    for (shell, line, code) in [
+        ("bash", "echo out; PROMPT_COMMAND=", 125),
+        // zsh has copied the list of its hooks.
+        ("zsh", "echo out; precmd_functions=()", 0),
+        ("dash", "echo out; PS1='n> '", 125),
+    ] {
+        if !is_installed(shell, "a_shell_that_has_lost_its_marks_is_no_endless_wait") {
+            continue;
+        }
+        ok(&daemon, &["create", "--label", shell, "--", shell]);
+        for (line, code) in [(line, code), ("echo next", 125)] {
+            let output = termctl(&daemon, &["exec", shell, "--", line]);
+            assert_eq!(output.code, Some(code), "{shell}: {line}: {output:?}");
+            let is_told = output.err.contains("prompt");
+            assert_eq!(is_told, code == 125, "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_for_dash_leaves_its_prompt_free() {
+    let daemon = TestDaemon::start();
+    if !is_installed(
+        "dash",
+        "a_line_that_is_too_long_for_dash_leaves_its_prompt_free",
+    ) {
+        return;
+    }
+    ok(&daemon, &["create", "--label", "sh", "--", "dash"]);
+    let output = exec(&daemon, &format!(": {}", "x".repeat(6000)));
+    assert_eq!(output.code, Some(125), "{output:?}");
+    assert!(!output.err.contains("--force"), "{output:?}");
+    assert_eq!(exec(&daemon, "echo free").out, "free\n");
+}
+
+#[test]
+fn a_terminal_that_is_closed_meanwhile_is_said_to_be() {
+    let daemon = with_shell();
+    let mut child = command(&daemon, &["exec", "sh", "echo now; sleep 1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    ok(&daemon, &["close", "sh"]);
+    let output = TermctlOutput::wait(child);
+    assert_eq!(output.code, Some(125), "{output:?}");
+    assert!(output.err.contains("closed by "), "{output:?}");
+}
+
+#[test]
+fn no_time_for_the_line_is_a_timeout() {
+    let daemon = with_shell();
+    ok(&daemon, &["send", "sh", "sleep 1000", "-e"]);
+    let output = termctl(&daemon, &["exec", "sh", "--timeout", "1ms", "--", "echo x"]);
+    assert_eq!(
+        (output.out.as_str(), output.code),
+        ("", Some(124)),
+        "{output:?}"
+    );
+    assert!(output.err.contains("nothing was typed"), "{output:?}");
 }
 
 #[test]

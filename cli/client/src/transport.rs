@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(receiver.next_line().await.unwrap(), b"hello");
     }
 
-    /// Sends these messages, of which the peer reads so many bytes before it closes the connection.
+    /// Sends these messages to a peer that reads `read` bytes of them and closes the connection.
     async fn ends_after(messages: &[&str], read: usize) -> TransportError {
         let (ours, peer) = tokio::net::UnixStream::pair().unwrap();
         let (from, to) = ours.into_split();

@@ -17,7 +17,7 @@ pub(crate) struct AuditArgs {
     /// Which records.
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// At most this many records; with --follow so many of those that are there
+    /// At most this many records; with --follow as many of the old ones
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: u32,
     /// Print the newest records, oldest first, and then each new one as it is written

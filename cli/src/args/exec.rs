@@ -14,7 +14,7 @@ pub(crate) struct ExecArgs {
     /// Run it also where the gate would ask first
     #[arg(long)]
     pub(crate) confirmed: bool,
-    /// Which terminal; its shell must be bash, zsh or fish, and at its prompt
+    /// Which terminal; its shell must be bash, zsh, fish or dash, and at its prompt
     pub(crate) terminal: String,
     /// The line for its shell; words are joined by spaces and not quoted, as ssh does
     #[arg(trailing_var_arg = true, required = true, value_name = "LINE")]

@@ -10,8 +10,8 @@ use crate::daemon::{Client, Daemon};
 use termd_test_support::figures::{Limit, Report, mebibytes, median};
 
 const LOG_BYTES: u64 = 64 << 20;
-/// Odd, so that the median is a round's own figure; so many, because on a virtual machine rounds that
-/// are alike differ by a fifth, and the median of seven still by six parts in a hundred.
+/// Odd, so that the median is a round's own figure; 21, because on a virtual machine equal rounds
+/// differ by a fifth, and the median of seven still by six parts in a hundred.
 const ROUNDS: usize = 21;
 /// tmux is slow, and only a reference.
 const TMUX_ROUNDS: usize = 3;

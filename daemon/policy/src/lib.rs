@@ -44,7 +44,7 @@ pub use profile::sandbox::SandboxKind;
 pub use profile::sandbox_access::{GitAccess, SandboxAccess, SandboxBuilder, TemporaryFiles};
 pub use profile::spec::MIN_TERMINAL_QUOTA_BYTES;
 pub use request::{Completeness, Invocation, Request};
-pub use shell::quote::command_text;
+pub use shell::text::quote::command_text;
 pub use termd_proto::policy::{Effect, Judgement, Span, Verdict};
 pub use termd_proto::terminal::Front;
 pub use typed::{TypedLine, TypedLines};

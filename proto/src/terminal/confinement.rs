@@ -14,7 +14,7 @@ pub struct Confinement {
     /// It is ended once it has printed more than this; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
-    /// So many bytes of its output are kept, the first and the last; absent: as many as of all.
+    /// Bytes of its output that are kept, the first and the last; absent: as many as of any terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_quota: Option<u64>,
     /// Each of its processes may use this many milliseconds of processor time; absent: any number.

@@ -138,9 +138,9 @@ pub struct ReadTerminal {
 pub enum ReadFrom {
     /// At this offset.
     Offset(Offset),
-    /// So many bytes before the end, or at the start of the output that is kept.
+    /// This number of bytes before the end, or at the start of the output that is kept.
     TailBytes(u64),
-    /// So many lines before the end, a last line without its newline counted.
+    /// This number of lines before the end, a last line without its newline counted.
     TailLines(u64),
 }
 
@@ -261,8 +261,8 @@ pub struct WaitForExit {
 pub struct CloseTerminal {
     /// The terminal.
     pub id: TerminalRef,
-    /// First type the tty's end-of-file character where its program reads lines, and wait so many
-    /// milliseconds, at most 10,000, for it to exit by itself.
+    /// First type the tty's end-of-file character where its program reads lines, and wait this
+    /// number of milliseconds, at most 10,000, for it to exit by itself.
     pub eof_ms: Option<u64>,
 }
 

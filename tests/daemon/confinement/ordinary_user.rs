@@ -64,13 +64,20 @@ fn run(test: &str, program: &Path) {
         "boundaries" => boundaries(program, OWN_BUILDER),
         "links" => links(program),
         "created_directories" => created_directories(program, OWN_BUILDER),
+        "remade_directories" => remade_directories(program, OWN_BUILDER),
         "killed_daemon" => killed_daemon(program, OWN_BUILDER),
         "private_tmp" => private_tmp(program, OWN_BUILDER),
         "bubblewrap" if !fs::exists("/usr/bin/bwrap").unwrap() => {
             skip(test, "bubblewrap is not installed");
         }
         "bubblewrap" => {
-            for test in [boundaries, created_directories, killed_daemon, private_tmp] {
+            for test in [
+                boundaries,
+                created_directories,
+                remade_directories,
+                killed_daemon,
+                private_tmp,
+            ] {
                 test(program, BUBBLEWRAP);
             }
         }
@@ -97,6 +104,11 @@ fn inside_links() {
 #[test]
 fn inside_created_directories() {
     inside("created_directories");
+}
+
+#[test]
+fn inside_remade_directories() {
+    inside("remade_directories");
 }
 
 #[test]
@@ -132,6 +144,11 @@ fn links_among_what_is_protected_are_held() {
 #[test]
 fn what_was_made_goes_with_the_last_that_needs_it() {
     as_an_ordinary_user("created_directories");
+}
+
+#[test]
+fn what_a_person_makes_again_stays() {
+    as_an_ordinary_user("remade_directories");
 }
 
 #[test]
@@ -346,6 +363,23 @@ fn created_directories(program: &Path, builder: &str) {
         assert!(!sandbox.project.join(gone).exists(), "{gone}");
     }
     assert!(before.exists() && sandbox.project.join(".git/hooks").exists());
+}
+
+/// What a person makes or fills in the seconds in which created directories stay is theirs.
+fn remade_directories(program: &Path, builder: &str) {
+    let Some(sandbox) = SandboxedProject::new(program, builder) else {
+        return;
+    };
+    sandbox.expect(&[("echo ran", "ran")]);
+    let [remade, filled, last] =
+        [".idea", ".gemini", ".zed"].map(|name| sandbox.project.join(name));
+    fs::remove_dir(&remade).unwrap();
+    fs::create_dir(&remade).unwrap();
+    fs::write(filled.join("settings"), "a person's").unwrap();
+    wait_until("the others are removed", || !last.exists());
+    assert!(remade.exists() && filled.join("settings").exists());
+    let mode = fs::metadata(&filled).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o755, "nothing marks it as termd's any more");
 }
 
 fn killed_daemon(program: &Path, builder: &str) {

@@ -7,6 +7,24 @@ use termd_test_support::{Home, RawClient, SmallDisk, TestDaemon, wait_until};
 
 /// What is to be done at once on a full disk takes no longer than this, on two busy cores.
 const AT_ONCE: Duration = Duration::from_secs(3);
+/// So often in a row the output of a program has the same end that waits for space.
+const SAME_LOOKS: u32 = 20;
+
+/// A daemon whose state directory is a disk of this size, such as `4m`. `None` where the test is
+/// skipped.
+fn daemon_on(size: &str, test: &str, config: &str) -> Option<(TestDaemon, SmallDisk)> {
+    let home = Home::create();
+    home.configure(&format!("kill_grace_ms = 300\n{config}"));
+    let disk = SmallDisk::mount(&home, size, test)?;
+    Some((TestDaemon::start_in(home), disk))
+}
+
+/// The disk goes after the daemon and before its home.
+fn stop(daemon: TestDaemon, disk: SmallDisk) {
+    let home = daemon.stop();
+    drop(disk);
+    drop(home);
+}
 
 /// The state directory's disk, with no space for anything.
 fn fill(disk: &SmallDisk, client: &mut RawClient) {
@@ -95,12 +113,13 @@ fn assert_nothing_begins(client: &mut RawClient, id: &str) {
 
 #[test]
 fn on_a_full_disk_whatever_runs_can_be_ended_and_read() {
-    const NAME: &str = "on_a_full_disk_whatever_runs_can_be_ended_and_read";
-    let home = Home::create();
-    let Some(disk) = SmallDisk::mount(&home, "4m", NAME) else {
+    let Some((daemon, disk)) = daemon_on(
+        "4m",
+        "on_a_full_disk_whatever_runs_can_be_ended_and_read",
+        "",
+    ) else {
         return;
     };
-    let daemon = TestDaemon::start_in(home);
     let mut client = daemon.client();
     let killed = terminal(&mut client, "sleep 1000");
     let signalled = terminal(
@@ -194,20 +213,19 @@ fn on_a_full_disk_whatever_runs_can_be_ended_and_read() {
     assert!(!text.contains("anyway"), "{text}");
     client.assert_audit_is_whole();
     drop((client, other, viewer));
-    let home = daemon.stop();
-    drop(disk);
-    drop(home);
+    stop(daemon, disk);
 }
 
 /// The server that knows what was done is killed, and the next one begins on the full disk.
 #[test]
 fn on_a_full_disk_the_next_server_knows_how_much_was_done() {
-    const NAME: &str = "on_a_full_disk_the_next_server_knows_how_much_was_done";
-    let home = Home::create();
-    let Some(disk) = SmallDisk::mount(&home, "4m", NAME) else {
+    let Some((daemon, disk)) = daemon_on(
+        "4m",
+        "on_a_full_disk_the_next_server_knows_how_much_was_done",
+        "",
+    ) else {
         return;
     };
-    let daemon = TestDaemon::start_in(home);
     let mut client = daemon.client();
     let sleeping: Vec<String> = (0..3)
         .map(|_| terminal(&mut client, "sleep 1000"))
@@ -247,29 +265,30 @@ fn on_a_full_disk_the_next_server_knows_how_much_was_done() {
     );
     client.assert_audit_is_whole();
     drop(client);
-    let home = daemon.stop();
-    drop(disk);
-    drop(home);
+    stop(daemon, disk);
 }
 
 /// A file system that is too small to have a floor, filled by the output of a terminal.
 #[test]
 fn a_disk_that_output_fills_refuses_at_once_and_says_so() {
-    const NAME: &str = "a_disk_that_output_fills_refuses_at_once_and_says_so";
-    let home = Home::create();
-    let Some(disk) = SmallDisk::mount(&home, "6m", NAME) else {
+    let Some((daemon, disk)) = daemon_on(
+        "6m",
+        "a_disk_that_output_fills_refuses_at_once_and_says_so",
+        "",
+    ) else {
         return;
     };
-    let daemon = TestDaemon::start_in(home);
     let mut client = daemon.client();
     let flood = terminal(&mut client, "exec cat /dev/urandom");
     wait_until("the disk is full", || {
         client.ok("daemon.info", &Value::Null).get("disk").is_some()
     });
+    let (mut end, mut looks) = (Value::Null, 0);
     wait_until("the program waits", || {
-        let end = client.ok("session.show", &json!({ "id": flood }))["end"].clone();
-        std::thread::park_timeout(Duration::from_millis(300));
-        client.ok("session.show", &json!({ "id": flood }))["end"] == end
+        let next = client.ok("session.show", &json!({ "id": flood }))["end"].take();
+        looks = if next == end { looks + 1 } else { 0 };
+        end = next;
+        looks == SAME_LOOKS
     });
     let begun = Instant::now();
     let error = client.err("session.create", &json!({ "command": "true" }));
@@ -286,24 +305,19 @@ fn a_disk_that_output_fills_refuses_at_once_and_says_so() {
     at_once(&mut client, "session.close", &json!({ "id": flood }));
     client.assert_audit_is_whole();
     drop(client);
-    let home = daemon.stop();
-    drop(disk);
-    drop(home);
+    stop(daemon, disk);
 }
 
 /// What the gate would ask about is asked about, and what reaches a limit is ended.
 #[test]
 fn on_a_full_disk_the_gate_and_the_limits_hold() {
-    const NAME: &str = "on_a_full_disk_the_gate_and_the_limits_hold";
-    let home = Home::create();
-    home.configure(
-        "kill_grace_ms = 300\n[policy.fronts.mcp]\nprofile = 'held'\n\
-         [policy.profiles.held]\noutput_bytes = '64KiB'\n",
-    );
-    let Some(disk) = SmallDisk::mount(&home, "4m", NAME) else {
+    let config = "[policy.fronts.mcp]\nprofile = 'held'\n\
+                  [policy.profiles.held]\noutput_bytes = '64KiB'\n";
+    let Some((daemon, disk)) =
+        daemon_on("4m", "on_a_full_disk_the_gate_and_the_limits_hold", config)
+    else {
         return;
     };
-    let daemon = TestDaemon::start_in(home);
     let mut person = daemon.client();
     let persons = terminal(&mut person, "cat");
     let mut agent = daemon.client();
@@ -339,7 +353,5 @@ fn on_a_full_disk_the_gate_and_the_limits_hold() {
     });
     person.assert_audit_is_whole();
     drop((agent, person));
-    let home = daemon.stop();
-    drop(disk);
-    drop(home);
+    stop(daemon, disk);
 }

@@ -118,6 +118,43 @@ fn fish_marks_each_command_but_not_where_the_prompt_ends() {
     assert!(shell.newest_output().contains("untouched\n"));
 }
 
+/// Reads a command that runs, up to its end, as often as it can.
+fn read_while_it_runs(shell: &mut MarkedShell<'_>, number: i64) -> String {
+    let (mut text, mut since) = (String::new(), Value::Null);
+    let params = |since: &Value| json!({ "id": shell.id, "number": number, "since": since });
+    let client = &mut shell.client;
+    wait_until("the command is known", || {
+        client
+            .request("command.show", &params(&Value::Null))
+            .is_ok()
+    });
+    loop {
+        let is_over = client.ok("command.show", &params(&Value::Null))["end"].is_i64();
+        let page = client.ok("command.read", &params(&since));
+        text += page["text"].as_str().unwrap();
+        since = page["end"].clone();
+        if is_over && page["at_end"] == true {
+            return text;
+        }
+    }
+}
+
+#[test]
+fn a_command_that_ends_while_it_is_read_has_nothing_of_the_prompt() {
+    let daemon = daemon_with(".bashrc", "PS1='$ '\n");
+    let mut shell = MarkedShell::start(&daemon, &["bash"]);
+    shell.wait_for_prompts(1);
+    for number in 1..=200 {
+        shell.type_in("printf 'no newline'; sleep 0.01\r");
+        assert_eq!(
+            read_while_it_runs(&mut shell, number),
+            "no newline",
+            "{number}"
+        );
+        shell.wait_for_prompts(usize::try_from(number).unwrap() + 1);
+    }
+}
+
 #[test]
 fn a_line_run_in_a_shell_is_a_listed_command() {
     let daemon = daemon_with(".bashrc", "PS1='$ '\nHISTCONTROL=ignorespace\n");

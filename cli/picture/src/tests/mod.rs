@@ -126,7 +126,7 @@ impl Pixels {
         }
     }
 
-    /// At so many pixels from the top left of a cell.
+    /// The colour at a pixel, counted from the top left of a cell.
     fn at(&self, column: u32, row: u32, x: u32, y: u32) -> Rgb {
         let cell = self.layout.cell;
         let x = u32::from(self.layout.padding) + column * whole(cell.width) + x;

@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::time::sleep;
 
 use self::line_output::{LineOutput, OutputForm};
-use self::no_end::{Unstarted, next_prompt, replaced, unstarted};
+use self::no_end::{Unmarked, Unstarted, next_prompt, unmarked, unstarted};
 use self::prompt::{TypedLine, type_at_prompt};
 use self::shell_command::{FirstCommand, LineEnd, ShellCommand};
 use super::Context;
@@ -46,6 +46,16 @@ pub(crate) enum ExecError {
     EmptyLine,
     #[error("LINE must be one line: join commands by ; or &&")]
     SeveralLines,
+    #[error(
+        "LINE has the control character {}: exec types text and TAB alone; see `termctl send`",
+        .0.escape_unicode()
+    )]
+    ControlCharacter(char),
+    #[error(
+        "LINE is longer than the shell of {0} reads (4095 bytes, without a line editor): nothing was \
+         typed; put it into a script"
+    )]
+    TooLong(String),
     #[error("{0} has exited")]
     Exited(String),
     #[error("{0} is on pipes, and has no shell to type to")]
@@ -55,25 +65,35 @@ pub(crate) enum ExecError {
     #[error("{terminal} runs {command}: exec needs its shell at the prompt")]
     Busy { terminal: String, command: String },
     #[error(
-        "{0} has no marks of a shell (bash, zsh or fish, started without arguments): exec cannot tell \
-         where the line ends; see `termctl send`"
+        "{0} has no marks of a shell (bash, zsh, fish or dash, started without arguments): exec cannot \
+         tell where the line ends; see `termctl send`"
     )]
     NoMarks(String),
     #[error("the shell of {0} is not at its prompt")]
     NotAtPrompt(String),
+    #[error("the time was up before the shell of {0} was ready for the line: nothing was typed")]
+    NoTime(String),
     #[error(
-        "{0} is not at its prompt: what was typed there before has not run, or waits for the rest of a \
-         line; see `termctl screen {0}`"
+        "{0} is not at an empty prompt: what was typed there before has not run, or waits for the rest \
+         of a line; see `termctl screen {0}`"
     )]
     LineWaits(String),
     #[error(
-        "the line is not complete: the shell waited for the rest, and was interrupted (Ctrl-C)"
+        "the shell did not run the line, which is not complete or has an error of syntax: it was taken \
+         back (Ctrl-C); `termctl screen {0}` shows what the shell said"
     )]
-    Incomplete,
+    Incomplete(String),
     #[error("{0} has taken the shell's place and goes on: exec cannot tell where the line ends")]
     Replaced(String),
+    #[error(
+        "the shell is at a prompt without marks (PROMPT_COMMAND, precmd_functions or PS1 was set anew): \
+         exec cannot tell the exit code"
+    )]
+    MarksLost,
     #[error("the shell ran nothing of the line; `termctl screen {0}` shows what it said")]
     NothingRan(String),
+    #[error("the terminal was ended while the line ran: {0}")]
+    TerminalEnded(String),
     #[error("the shell did not tell the exit code")]
     NoExitCode,
 }
@@ -91,10 +111,10 @@ pub(super) async fn run(context: Context, args: ExecArgs) -> Result<ExitCode, Cl
 /// The exit code of a failure of exec's own: 126 for a refusal of the gate, else 125, so that it can be
 /// told from the line's.
 fn own_code(error: &CliError) -> ExitCode {
-    if is_by_gate(error.refusal()) {
-        ExitCode::NOT_EXECUTABLE
-    } else {
-        ExitCode::OWN_FAILURE
+    match error {
+        CliError::Exec(ExecError::NoTime(_)) => ExitCode::TIMED_OUT,
+        error if is_by_gate(error.refusal()) => ExitCode::NOT_EXECUTABLE,
+        _ => ExitCode::OWN_FAILURE,
     }
 }
 
@@ -105,6 +125,9 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
     }
     if line.contains(['\n', '\r']) {
         return Err(ExecError::SeveralLines.into());
+    }
+    if let Some(key) = line.chars().find(|&c| c.is_control() && c != '\t') {
+        return Err(ExecError::ControlCharacter(key).into());
     }
     let mut signals = Signals::catch()?;
     let link = Arc::new(context.open().await?);
@@ -126,13 +149,19 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
     let followed = follow(&link, &typed, is_exec, &mut output);
     let watched = watch(&link, &typed, &mut signals, timeout, followed).await?;
     match watched {
-        Watched::Left(code) => Ok(code),
+        Watched::Left(code) => {
+            note_that_it_goes_on(&typed);
+            Ok(code)
+        }
         Watched::Ended { end, timed_out } => {
             let code = match &end {
                 _ if timed_out => ExitCode::TIMED_OUT,
-                Some(end) => end.exit_code()?,
+                Some(end) => end.exit_code(&link, id).await?,
                 None => ExitCode::of_signal(SIGINT),
             };
+            if timed_out && end.is_none() {
+                note_that_it_goes_on(&typed);
+            }
             if context.json {
                 let command = end.as_ref().map(|end| &end.command);
                 output::print_json(&json!({
@@ -152,6 +181,13 @@ async fn exec(context: Context, args: ExecArgs) -> Result<ExitCode, CliError> {
     }
 }
 
+fn note_that_it_goes_on(line: &TypedLine) {
+    let terminal = &line.terminal;
+    output::note(&format!(
+        "the line goes on in {terminal} (`termctl attach {terminal}`)"
+    ));
+}
+
 /// Passes on the output of the command that comes of the line, until its end. `None`: the shell ran
 /// nothing of it.
 async fn follow(
@@ -169,11 +205,7 @@ async fn follow(
                 FirstCommand::OfLine(command) => Some(command),
                 FirstCommand::NotYet | FirstCommand::OfAnother => None,
             },
-            Unstarted::Incomplete => {
-                send_bytes(link, id, &[INTR], Consent::Given).await?;
-                next_prompt(link, line, INTERRUPTED).await?;
-                return Err(ExecError::Incomplete.into());
-            }
+            Unstarted::Incomplete => return Err(take_back(link, line).await?.into()),
         }
     };
     let Some(command) = command else {
@@ -181,10 +213,19 @@ async fn follow(
     };
     tokio::select! {
         end = command.copy_to(output) => end,
-        program = replaced(link, id, line.shell.as_ref(), is_exec) => {
-            Err(ExecError::Replaced(program?).into())
-        }
+        unmarked = unmarked(link, id, line.shell.as_ref(), is_exec) => Err(match unmarked? {
+            Unmarked::Incomplete => take_back(link, line).await?,
+            Unmarked::Replaced(program) => ExecError::Replaced(program),
+            Unmarked::MarksLost => ExecError::MarksLost,
+        }.into()),
     }
+}
+
+/// Has the shell drop a line that waits for its rest. Returns what is said of it.
+async fn take_back(link: &Link, line: &TypedLine) -> Result<ExecError, CliError> {
+    send_bytes(link, &line.id, &[INTR], Consent::Given).await?;
+    next_prompt(link, line, INTERRUPTED).await?;
+    Ok(ExecError::Incomplete(line.terminal.clone()))
 }
 
 /// How the watch over the line ended.

@@ -11,6 +11,7 @@ use termd_proto::{ErrorKind, Offset, TerminalRef};
 use tokio::time::sleep;
 
 use super::ExecError;
+use super::no_end::is_at_unmarked_prompt;
 use crate::cmd::send::type_or_ask;
 use crate::confirm::Consent;
 use crate::error::CliError;
@@ -22,7 +23,7 @@ const EARLIER_LINE: Duration = Duration::from_secs(1);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The shells that termd makes print marks.
-const MARKED_SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
+const MARKED_SHELLS: [&str; 4] = ["bash", "zsh", "fish", "dash"];
 
 /// A line that was typed.
 #[derive(Debug)]
@@ -74,6 +75,7 @@ pub(super) async fn type_at_prompt(
                 (PROMPT, ExecError::NoMarks(name()))
             }
             CommandState::Unknown => (EARLIER_LINE, ExecError::NoMarks(name())),
+            _ if is_at_unmarked_prompt(&activity) => (EARLIER_LINE, ExecError::MarksLost),
             CommandState::Running => {
                 let command = name_of_running(&activity);
                 let terminal = name();
@@ -90,6 +92,11 @@ pub(super) async fn type_at_prompt(
                             (PROMPT, ExecError::NotAtPrompt(name()))
                         }
                     }
+                    Err(ClientError::Refused(refusal))
+                        if kind_of(&refusal) == Some(ErrorKind::CanonicalLimit) =>
+                    {
+                        return Err(ExecError::TooLong(name()).into());
+                    }
                     typed => {
                         return Ok(TypedLine {
                             terminal: name(),
@@ -101,8 +108,11 @@ pub(super) async fn type_at_prompt(
                 }
             }
         };
-        if begun.elapsed() >= patience.min(timeout) {
+        if begun.elapsed() >= patience {
             return Err(error.into());
+        }
+        if begun.elapsed() >= timeout {
+            return Err(ExecError::NoTime(name()).into());
         }
         sleep(PAUSE).await;
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use termd_client::{Form, Link, OutputReader};
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, ShowCommand};
 use termd_proto::terminal::{
-    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo,
-    TerminalState,
+    Encoding, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo, TerminalState,
 };
 use termd_proto::{Offset, TerminalRef};
 
 use super::ExecError;
 use super::line_output::LineOutput;
+use crate::cmd::attach::ending::Ending;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -30,17 +30,27 @@ const NEWEST: u32 = 100;
 #[derive(Debug)]
 pub(super) struct LineEnd {
     pub(super) command: CommandInfo,
-    /// The end of the terminal's own program, where the line has ended that.
-    terminal: Option<ExitStatus>,
+    /// The terminal then.
+    terminal: TerminalInfo,
 }
 
 impl LineEnd {
     /// The code that the shell has for the line; of a shell that ended with it the shell's own.
-    pub(super) fn exit_code(&self) -> Result<ExitCode, CliError> {
-        match (self.command.exit_code, &self.terminal) {
-            (Some(code), _) => Ok(u8::try_from(code).map_or(ExitCode(u8::MAX), ExitCode)),
-            (None, Some(status)) => Ok(ExitCode::of_command(status)),
-            (None, None) => Err(ExecError::NoExitCode.into()),
+    pub(super) async fn exit_code(
+        &self,
+        link: &Link,
+        id: &TerminalRef,
+    ) -> Result<ExitCode, CliError> {
+        if let Some(code) = self.command.exit_code {
+            return Ok(u8::try_from(code).map_or(ExitCode(u8::MAX), ExitCode));
+        }
+        if self.terminal.state == TerminalState::Running {
+            return Err(ExecError::NoExitCode.into());
+        }
+        let status = self.terminal.exit_status.clone();
+        match Ending::of_terminal(link, id, status).await {
+            Ending::Exited(status) => Ok(ExitCode::of_command(&status)),
+            ending => Err(ExecError::TerminalEnded(ending.line()).into()),
         }
     }
 }
@@ -142,12 +152,10 @@ impl<'a> ShellCommand<'a> {
             let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
             output.write(page.bytes).await?;
             if is_over && !has_more {
-                return Ok(ran(&command).then_some(LineEnd {
-                    command,
-                    terminal: terminal.exit_status,
-                }));
+                return Ok(ran(&command).then_some(LineEnd { command, terminal }));
             }
-            if !has_more {
+            // Its end may have become known since, without further output.
+            if !has_more && link.repeat(&request).await?.ended_at_ms.is_none() {
                 wait_for_output(link, id, terminal.end).await?;
             }
         }

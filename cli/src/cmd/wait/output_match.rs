@@ -21,8 +21,8 @@ use crate::usage_error::UsageError;
 
 /// How long one call waits.
 const WAIT: Duration = Duration::from_secs(30);
-/// Where one call ends without a match, the next one begins so many lines before its end. A longer
-/// match is not found over two calls.
+/// After a call without a match the next one begins this number of lines before its end. A longer match
+/// is not found over two calls.
 const LINES_AGAIN: u64 = 1000;
 
 /// What is waited for.

@@ -15,6 +15,11 @@ pub const CPU_GRACE_SECONDS: u64 = 1;
 /// one of the 100,000 mounts that a namespace can have (`/proc/sys/fs/mount-max`).
 pub const MAX_SANDBOX_PATHS: usize = 1_024;
 
+/// `S_ISVTX` in the mode of a directory or file that is made so that it can be protected. No mkdir(1)
+/// or editor sets it, so that what somebody makes anew in such a place is told from it by the server,
+/// which removes what was made. For the owner it changes nothing.
+pub const PLACEHOLDER_MARK: u32 = 0o1000;
+
 /// What a command is held to. The default is [`ProcessLimits::default`] and no sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confinement {

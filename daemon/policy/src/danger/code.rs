@@ -31,7 +31,7 @@ use super::writes::Files;
 use super::{sql, writes};
 use crate::program::kind::{SqlClient, base_name, is_shell};
 use crate::program::table::ProgramTable;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::word_list::is_listed;
 use call_effect::CallEffect;
 use calls::{Call, calls};

@@ -4,7 +4,7 @@ use super::writes::{Files, is_credential, is_private};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::row::{Prints, Takes};
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 

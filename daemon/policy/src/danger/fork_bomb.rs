@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use tree_sitter::Node;
 
-use crate::shell::grammar::{Step, walk};
-use crate::shell::source::Source;
+use crate::shell::expansion::source::Source;
+use crate::shell::syntax::grammar::{Step, walk};
 
 /// Why a fork bomb is dangerous.
 pub(crate) const FORK_BOMB: &str = "a function that starts itself twice: a fork bomb";

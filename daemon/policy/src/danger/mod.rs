@@ -18,7 +18,7 @@ use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Form, Slot};
 use crate::program::table::row::{Harmless, Weight};
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 use writes::Files;
@@ -170,10 +170,14 @@ pub(crate) fn written_files(
             continue;
         };
         for filled in found.filled {
-            let path = filled.text.to_owned();
+            let word = args.get(filled.at).filter(|word| word.text == filled.text);
+            let path = word.map_or_else(|| filled.text.to_owned(), Word::path);
             written.push(match operands.as_slice() {
-                [(_, source), _] if form.ends_with_last() => WrittenFile::Copy {
-                    source: (*source).to_owned(),
+                [(at, source), _] if form.ends_with_last() => WrittenFile::Copy {
+                    // Of names that a pattern fits nothing more is known.
+                    source: args
+                        .get(*at)
+                        .map_or_else(|| (*source).to_owned(), Word::path),
                     path,
                 },
                 _ if form.ends_with_last() => continue,

@@ -13,7 +13,7 @@ use crate::program::table::{ProgramTable, Programs};
 use crate::program::wrapper;
 use crate::program::wrapper::batch_command::BatchCommand;
 use crate::program::wrapper::inner_command::InnerCommand;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 

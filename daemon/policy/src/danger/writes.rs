@@ -4,7 +4,7 @@ use super::files::is_data;
 use crate::glob::{self, Case};
 use crate::path::normalized;
 use crate::program::table::FilePatterns;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::UNKNOWN;
 
 /// The files that matter, seen from where a command works.
@@ -66,6 +66,11 @@ fn write_to(files: &FilePatterns, path: &str, appends: bool, is_named: bool) -> 
     }
     (!appends && is_one_of(&files.appended, &own))
         .then(|| "it writes over a file that holds what cannot be had again".to_owned())
+}
+
+/// Whether programs obey a file later.
+pub(crate) fn is_setting(files: Files<'_>, path: &str) -> bool {
+    is_one_of(&files.patterns.settings, path)
 }
 
 /// Why it is dangerous to remove a file.

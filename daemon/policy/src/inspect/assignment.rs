@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use tree_sitter::Node;
 
 use crate::program::options::{Order, Valued, options};
-use crate::shell::choices::{Choices, readings};
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::format::formatted_texts;
+use crate::shell::expansion::source::Source;
 use crate::shell::expansion::{Scope, expand_value};
-use crate::shell::format::formatted_texts;
-use crate::shell::grammar::{Step, walk};
-use crate::shell::source::Source;
 use crate::shell::state::{Content, PARAMETERS, ShellState};
+use crate::shell::syntax::grammar::{Step, walk};
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
 
 /// Builtins that give a variable a value that the text does not tell.
@@ -103,7 +103,7 @@ fn content_of(
             continue;
         }
         for word in source.expand(element, scope, choices) {
-            if word.splits || word.matched.is_some() || raw.starts_with('[') {
+            if !word.is_one_text() || raw.starts_with('[') {
                 return Content::Unknown;
             }
             elements.push(word.text);
@@ -320,9 +320,7 @@ fn set(args: &[Word], state: &mut ShellState) {
     });
     let operands = first.and_then(|at| args.get(at..)).unwrap_or_default();
     if dashes.is_some() || !operands.is_empty() {
-        let is_known = operands
-            .iter()
-            .all(|word| !word.splits && word.matched.is_none());
+        let is_known = operands.iter().all(Word::is_one_text);
         let texts = operands.iter().map(|word| word.text.clone());
         state.assign(
             PARAMETERS,

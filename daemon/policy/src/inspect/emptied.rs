@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::danger::files::is_kept;
 use crate::program::kind::base_name;
-use crate::shell::source::Source;
+use crate::shell::expansion::source::Source;
 use crate::word_list::is_listed;
 
 /// Programs whose operands are words, or files of other places.

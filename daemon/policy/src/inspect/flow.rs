@@ -2,17 +2,17 @@
 
 use tree_sitter::Node;
 
-use super::stdin::Stdin;
+use super::stdin::{Piece, Stdin};
 use crate::program::kind::base_name;
 use crate::program::output::fetches;
-use crate::shell::choices::{Choices, readings};
-use crate::shell::expansion::{Scope, expand};
-use crate::shell::printed::{
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::printed::{
     here_document, here_string, is_descriptor, is_stdin, printed_by_stage,
 };
-use crate::shell::source::Source;
+use crate::shell::expansion::source::Source;
+use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
-use crate::shell::word::joined;
+use crate::shell::word::Word;
 
 /// What a stage of a pipeline prints.
 pub(super) fn output_of(
@@ -40,7 +40,7 @@ pub(super) fn output_of(
     match printed {
         Some(text) => Stdin::of_text(text, fetches),
         None if fetches => Stdin::Fetched,
-        None => printed_file(stage, source, state).map_or(Stdin::Computed, Stdin::File),
+        None => concatenated(stage, source, state, stdin).unwrap_or(Stdin::Computed),
     }
 }
 
@@ -64,7 +64,9 @@ pub(super) fn output_of_statement(
                 match output_of_statement(part, source, state, &Stdin::Given) {
                     Stdin::Literal(text) => printed.push_str(&text),
                     Stdin::Fetched => return Stdin::Fetched,
-                    Stdin::Given | Stdin::File(_) | Stdin::Computed => return Stdin::Computed,
+                    Stdin::Given | Stdin::File(_) | Stdin::Joined(_) | Stdin::Computed => {
+                        return Stdin::Computed;
+                    }
                 }
             }
             Stdin::Literal(printed)
@@ -73,22 +75,50 @@ pub(super) fn output_of_statement(
     }
 }
 
-/// The file that a stage prints as it is. What files hold is not read.
-fn printed_file(stage: Node<'_>, source: Source<'_>, state: &ShellState) -> Option<String> {
+/// What cat(1) prints of the files that it is given, and of what it reads. What files hold is not read here.
+fn concatenated(
+    stage: Node<'_>,
+    source: Source<'_>,
+    state: &ShellState,
+    stdin: &Stdin,
+) -> Option<Stdin> {
+    let own = input_of(stage, source, state);
     let command = match stage.kind() {
         "redirected_statement" => stage.child_by_field_name("body"),
         _ => Some(stage),
     };
     let command = command.filter(|node| node.kind() == "command")?;
+    let reads = input_of(command, source, state).or(own);
+    let reads = reads.as_ref().unwrap_or(stdin);
     let words = source.words(command, Scope::of(state), &mut Choices::none());
-    let name = words.first().map_or("", |word| base_name(&word.text));
-    let mut args = words
+    let (name, args) = words.split_first()?;
+    // Other options change the text.
+    let (options, files): (Vec<&Word>, Vec<&Word>) = args
         .iter()
-        .skip(1)
-        .filter(|word| !word.text.starts_with('-'));
-    let is_file = |text: &str| !is_stdin(text) && !is_descriptor(text);
-    let file = args.next().filter(|word| is_file(&word.text))?;
-    matches!(name, "cat" | "tac").then(|| file.text.clone())
+        .partition(|word| word.text.starts_with('-') && word.text != "-");
+    let is_plain = options
+        .iter()
+        .all(|word| matches!(&*word.text, "-u" | "--"));
+    if base_name(&name.text) != "cat" || !is_plain {
+        return None;
+    }
+    let mut pieces = Vec::new();
+    for file in files {
+        let path = file.path();
+        match reads {
+            _ if !is_stdin(&path) && is_descriptor(&path) => return None,
+            _ if !is_stdin(&path) => pieces.push(Piece::File(path)),
+            Stdin::Literal(text) => pieces.push(Piece::Text(text.clone())),
+            Stdin::File(path) => pieces.push(Piece::File(path.clone())),
+            Stdin::Joined(read) => pieces.extend_from_slice(read),
+            Stdin::Given | Stdin::Fetched | Stdin::Computed => return None,
+        }
+    }
+    match pieces.as_slice() {
+        [] => None,
+        [Piece::File(path)] => Some(Stdin::File(path.clone())),
+        _ => Some(Stdin::Joined(pieces)),
+    }
 }
 
 /// What a statement reads by its own redirections. The last one counts.
@@ -134,7 +164,8 @@ fn given_by(redirect: Node<'_>, source: Source<'_>, state: &ShellState) -> Optio
         return Some(output_of_substitution(place, source, state));
     }
     let words = expand(raw, source.span(place), scope, &mut Choices::none());
-    let path = joined(&words);
+    let parts: Vec<String> = words.iter().map(Word::path).collect();
+    let path = parts.join(" ");
     match operator {
         "<&" if path == "0" || path.starts_with('-') => None,
         "<&" => Some(Stdin::Computed),
@@ -157,7 +188,7 @@ pub(super) fn output_of_substitution(
     match inner.as_slice() {
         [only] if matches!(only.kind(), "command" | "redirected_statement") => {
             match output_of(*only, source, state, &Stdin::Given) {
-                Stdin::Given | Stdin::File(_) => Stdin::Computed,
+                Stdin::Given | Stdin::File(_) | Stdin::Joined(_) => Stdin::Computed,
                 output => output,
             }
         }

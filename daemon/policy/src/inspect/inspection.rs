@@ -6,13 +6,16 @@ use termd_proto::terminal::Front;
 use super::fetched::Fetched;
 use super::finding::{Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
+use super::program_word::unknown_name_end;
 use super::secret_flow::SecretFlow;
 use super::unordered::Unordered;
 use super::written::WrittenFiles;
-use crate::program::kind::ProgramKind;
+use crate::danger::Danger;
+use crate::program::kind::{ProgramKind, base_name};
 use crate::program::table::Programs;
+use crate::program::wrapper;
 use crate::shell::state::ShellState;
-use crate::shell::word::Word;
+use crate::shell::word::{Word, joined};
 
 /// Shell lines in shell lines, and statements in statements, that are read.
 pub(crate) const MAX_DEPTH: usize = 160;
@@ -245,5 +248,58 @@ impl Inspection {
             self.note(Verdict::Unknown, reason, span);
         }
         too_deep
+    }
+
+    /// Adds a command, with what is wrong with it.
+    pub(super) fn add_command(
+        &mut self,
+        program: &str,
+        words: &[Word],
+        danger: Option<Danger>,
+        span: Span,
+    ) {
+        let args = words.get(1..).unwrap_or_default();
+        if danger.as_ref().is_some_and(|danger| danger.runs_unread) {
+            self.note_possible(span);
+        }
+        let is_unlikely = self.is_unlikely;
+        let is_persons = self.front == Some(Front::Cli);
+        let danger = danger
+            .filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous)
+            .filter(|danger| !is_persons || !danger.needs_person);
+        self.commands.push(InspectedCommand {
+            program: program.to_owned(),
+            name_end: words.first().and_then(unknown_name_end),
+            is_installed: words
+                .first()
+                .is_some_and(|name| wrapper::is_installed(&name.text)),
+            is_certain: true,
+            args: args.to_vec(),
+            arguments: joined(args),
+            finding: danger.map(|danger| Finding {
+                verdict: danger.verdict,
+                reason: danger.reason,
+                span,
+                needs_person: danger.needs_person,
+                is_read: !danger.runs_unread,
+            }),
+        });
+    }
+
+    /// Adds a script as the program that it is, for rules.
+    pub(super) fn add_script_file(&mut self, words: &[Word]) {
+        let Some(file) = words.first() else {
+            return;
+        };
+        let args = words.get(1..).unwrap_or_default();
+        self.commands.push(InspectedCommand {
+            program: base_name(&file.text).to_owned(),
+            name_end: unknown_name_end(file),
+            is_installed: false,
+            is_certain: true,
+            args: args.to_vec(),
+            arguments: joined(args),
+            finding: None,
+        });
     }
 }

@@ -6,30 +6,26 @@
 use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
-use super::assignment::{is_setter, run_builtin};
 use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
-use super::cwd::{inner_directories, own_directories};
-use super::fetched::runs_directory;
+use super::cwd::inner_directories;
 use super::finding::{Finding, InspectedCommand};
 use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::function_calls::CallReading;
-use super::harmless_code::runs_harmless_code;
 use super::inspection::{Inspection, SearchPath};
-use super::program_word::{is_descriptor_variable, known_program, unknown_name_end};
+use super::program_word::{is_descriptor_variable, known_program};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::writes::Files;
 use crate::danger::{self, Danger, code, sql};
-use crate::program::kind::{ProgramKind, SqlClient, base_name, program_kind};
+use crate::program::kind::{SqlClient, base_name};
 use crate::program::output::fetches;
-use crate::program::table::ProgramTable;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
-use crate::shell::quote::quoted;
-use crate::shell::source::Nesting;
+use crate::shell::expansion::source::Nesting;
 use crate::shell::state::Content;
-use crate::shell::word::{UNKNOWN, Word, joined};
+use crate::shell::text::quote::quoted;
+use crate::shell::word::{UNKNOWN, Word};
 
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
@@ -84,7 +80,7 @@ impl CommandSink for Inspector {
             });
             let is_built = self.inspection.built.contains(&name.raw);
             if (self.inspection.definitions > 0 && is_parameter) || is_built {
-                self.add(&name.text, words, None, span);
+                self.inspection.add_command(&name.text, words, None, span);
                 return;
             }
             let reason = "what it runs is only known once it runs".to_owned();
@@ -92,39 +88,18 @@ impl CommandSink for Inspector {
                 runs_unread: false,
                 ..Danger::unread(Verdict::Unknown, reason)
             };
-            self.add(&name.text, words, Some(danger), span);
+            self.inspection
+                .add_command(&name.text, words, Some(danger), span);
             return;
         };
         let args = words.get(1..).unwrap_or_default();
         self.redefined(words, stdin, span, depth);
-        let programs = self.inspection.programs.clone();
-        let mut place = self.inspection.state.place.clone();
-        for directory in own_directories(&program, args) {
-            place.enter(directory);
-        }
-        let finds = danger::daemon::finds;
-        let mut before = self.inspection.commands.iter();
-        let is_found = before.any(|command| finds(&command.program, &command.args));
-        // Of prose a word may be a verb, and names no program by that.
-        let may_be_prose = self.inspection.reader == Some(ProgramKind::Other);
-        let is_prose = may_be_prose && programs.row(&program).is_none();
-        let danger = danger::daemon::of_command(programs.daemon(), &program, args, is_found)
-            .or_else(|| {
-                let danger = || danger::own_files::of_command(&programs, &place, &program, args);
-                if is_prose { None } else { danger() }
-            })
-            .or_else(|| danger::of_init_script(&name.text, args).map(Danger::from))
-            .or_else(|| {
-                let danger = || danger::of_command(&programs, &place, &program, args);
-                if is_prose { None } else { danger() }
-            })
-            .or_else(|| self.danger_of_fetched(&name.text, &program, args))
-            .or_else(|| self.unlisted(&program, args, stdin));
+        let danger = self.inspection.danger_of(&name.text, &program, args, stdin);
         let is_dangerous = danger
             .as_ref()
             .is_some_and(|danger| danger.verdict == Verdict::Dangerous);
-        self.add(&program, words, danger, span);
-        self.learn_flow(&program, args, span);
+        self.inspection.add_command(&program, words, danger, span);
+        self.inspection.learn_flow(&program, args, span);
         self.inspection
             .fetched
             .learn_directories(&program, args, stdin);
@@ -138,9 +113,13 @@ impl CommandSink for Inspector {
             self.command(&inner, stdin, depth + 1);
         }
         self.started(&program, args, stdin, span, depth);
-        self.builtin(&program, args, span, depth);
-        self.learn_written(&program, args, stdin);
-        self.run_written(words, &program, span, depth + 1);
+        // What a sourced file sets is only known as far as its text is.
+        let is_sourced = matches!(program.as_str(), "source" | ".");
+        if !is_sourced {
+            self.builtin(&program, args, span, depth);
+        }
+        self.inspection.learn_written(&program, args, stdin, span);
+        self.run_written(words, &program, stdin, span, depth + 1);
         if is_dangerous {
             // One danger is enough, but a rule may be about what runs.
             self.read_for_rules(span, |inspector| {
@@ -148,6 +127,9 @@ impl CommandSink for Inspector {
             });
         } else {
             self.input(&program, args, stdin, span, depth + 1);
+        }
+        if is_sourced {
+            self.builtin(&program, args, span, depth);
         }
     }
 }
@@ -375,58 +357,6 @@ impl Inspector {
         self.inspection.calls.leave();
     }
 
-    /// Takes what a builtin sets, and inspects what it evaluates.
-    fn builtin(&mut self, program: &str, args: &[Word], span: Span, depth: usize) {
-        self.inspection.unordered.matters |= is_setter(program);
-        run_builtin(program, args, &mut self.inspection.state);
-        match program {
-            "test" | "[" | "let" | "printf" | "read" | "unset" | "declare" | "typeset"
-            | "local" | "export" | "readonly" | "mapfile" | "readarray" | "getopts" | "wait" => {
-                for word in args {
-                    inspect_subscript(self, &word.text, word.span, depth + 1);
-                    let name = word.text.split(['[', '=', '+']).next().unwrap_or_default();
-                    let is_computed = name.contains(UNKNOWN) && word.text.contains('[');
-                    let is_test = matches!(program, "test" | "[");
-                    if !is_test
-                        && (is_computed || self.inspection.programs.variable(name).is_some())
-                    {
-                        self.inspection.note_possible(word.span);
-                    }
-                }
-                if program == "mapfile" || program == "readarray" {
-                    let callback = args.iter().position(|word| word.text == "-C");
-                    if let Some(line) = callback.and_then(|at| args.get(at + 1)) {
-                        let nesting = Nesting::Within(line.span);
-                        self.script(&line.text, nesting, depth + 1);
-                    }
-                }
-            }
-            "enable" if args.iter().any(|word| word.text.starts_with("-f")) => {
-                let reason = "it loads a builtin from a file";
-                self.inspection.note(Verdict::Unknown, reason, span);
-            }
-            "bind" | "bindkey" if args.iter().any(|word| binds(&word.text)) => {
-                let reason = "it gives keys a meaning that is not known";
-                self.inspection.note(Verdict::Unknown, reason, span);
-            }
-            "fc" if !args.iter().any(|word| word.text.starts_with("-l")) => {
-                let reason = "it runs a line of the history, changed";
-                self.inspection.note(Verdict::Unknown, reason, span);
-            }
-            // zshmisc(1), csh(1).
-            "repeat" => {
-                let words = args.get(1..).unwrap_or_default();
-                self.command(words, &Stdin::Given, depth + 1);
-            }
-            // Its keys edit lines in ways that are not followed.
-            "set" if args.iter().any(|word| word.text == "vi") => {
-                self.inspection.note_possible(span);
-            }
-            "coproc" => self.inspection.state.feeds_program = true,
-            _ => {}
-        }
-    }
-
     /// Inspects the variables that a request sets.
     pub(super) fn environment(&mut self, env: &[(String, String)]) {
         for (name, value) in env {
@@ -455,120 +385,9 @@ impl Inspector {
     /// Inspects what a variable makes programs run.
     fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         let programs = self.inspection.programs.clone();
-        self.obey_written(name, value, span);
         for inner in wrapper::of_variable(&programs, name, value, 0) {
             self.inner("", inner, &[], &Stdin::Given, span, depth);
         }
-    }
-
-    /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.
-    fn danger_of_fetched(&mut self, path: &str, program: &str, args: &[Word]) -> Option<Danger> {
-        let programs = self.inspection.programs.clone();
-        let fetched = &mut self.inspection.fetched;
-        let files = danger::fetched_files(&programs, program, args);
-        fetched.files.extend(files);
-        if program == "mkfifo" {
-            // Whatever is written to it runs.
-            let names = args.iter().map(|word| base_name(&word.text).to_owned());
-            fetched.files.extend(names);
-        }
-        let is_fetched = |path: &str| fetched.has(path);
-        let works_here = runs_directory(program);
-        let runs_files = matches!(
-            program_kind(program),
-            ProgramKind::Shell | ProgramKind::Code
-        ) || matches!(program, "source" | ".");
-        let script = args.iter().find(|word| !word.text.starts_with('-'));
-        let run_files = danger::run_files(&programs, program, args);
-        let runs = (path.contains('/') && is_fetched(path))
-            || run_files.iter().any(|file| is_fetched(file))
-            || (works_here && fetched.is_inside)
-            || (works_here
-                && args
-                    .iter()
-                    .any(|word| is_fetched(&format!("{}/x", word.text))))
-            || ((runs_files || works_here) && script.is_some_and(|word| is_fetched(&word.text)));
-        runs.then(|| Danger::unread(Verdict::Dangerous, FETCHED.to_owned()))
-    }
-
-    /// Why a command is unknown that is in no table, where such commands are asked about.
-    fn unlisted(&self, program: &str, args: &[Word], stdin: &Stdin) -> Option<Danger> {
-        // What a function of the text does is judged by its body.
-        if !self.inspection.asks_unlisted || self.inspection.state.function(program).is_some() {
-            return None;
-        }
-        let programs = &self.inspection.programs;
-        let is_harmless = danger::is_harmless(programs, program, args)
-            || runs_harmless_code(programs, program, args, stdin.text());
-        (!is_harmless).then(|| Danger {
-            verdict: Verdict::Unknown,
-            ..unlisted_reason(programs, program, args).into()
-        })
-    }
-
-    /// Learns whether a command reads secrets, and whether it sends something.
-    fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
-        let inspection = &mut self.inspection;
-        let (programs, place) = (&inspection.programs, &inspection.state.place);
-        let flow = &mut inspection.secret_flow;
-        if flow.add_command(programs, place, program, args, span) {
-            let reason = "it sends what a database holds";
-            self.inspection.note(Verdict::Dangerous, reason, span);
-        }
-    }
-
-    /// Notes a text that reads secrets and sends something.
-    pub(super) fn note_exfiltration(&mut self) {
-        if let Some(span) = self.inspection.secret_flow.leak() {
-            let reason = "it reads secrets and sends something";
-            self.inspection.note(Verdict::Dangerous, reason, span);
-        }
-    }
-
-    fn add(&mut self, program: &str, words: &[Word], danger: Option<Danger>, span: Span) {
-        let args = words.get(1..).unwrap_or_default();
-        if danger.as_ref().is_some_and(|danger| danger.runs_unread) {
-            self.inspection.note_possible(span);
-        }
-        let is_unlikely = self.inspection.is_unlikely;
-        let is_persons = self.inspection.front == Some(Front::Cli);
-        let danger = danger
-            .filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous)
-            .filter(|danger| !is_persons || !danger.needs_person);
-        self.inspection.commands.push(InspectedCommand {
-            program: program.to_owned(),
-            name_end: words.first().and_then(unknown_name_end),
-            is_installed: words
-                .first()
-                .is_some_and(|name| wrapper::is_installed(&name.text)),
-            is_certain: true,
-            args: args.to_vec(),
-            arguments: joined(args),
-            finding: danger.map(|danger| Finding {
-                verdict: danger.verdict,
-                reason: danger.reason,
-                span,
-                needs_person: danger.needs_person,
-                is_read: !danger.runs_unread,
-            }),
-        });
-    }
-
-    /// Adds a script as the program that it is, for rules.
-    pub(super) fn script_file(&mut self, words: &[Word]) {
-        let Some(file) = words.first() else {
-            return;
-        };
-        let args = words.get(1..).unwrap_or_default();
-        self.inspection.commands.push(InspectedCommand {
-            program: base_name(&file.text).to_owned(),
-            name_end: unknown_name_end(file),
-            is_installed: false,
-            is_certain: true,
-            args: args.to_vec(),
-            arguments: joined(args),
-            finding: None,
-        });
     }
 
     /// Inspects what a command of this program starts.
@@ -627,7 +446,9 @@ impl Inspector {
                 let line = InnerCommand::Line { text, at };
                 self.inner(program, line, args, stdin, span, depth);
             }
-            InnerCommand::ScriptFile(words) => self.script_file(&words),
+            InnerCommand::ScriptFile(words) => self.inspection.add_script_file(&words),
+            InnerCommand::ObeyedFile(path) => self.obey_written(&path, span),
+            InnerCommand::ObeyedHome => self.obey_home(span),
             InnerCommand::Any => self.inspection.note_possible(span),
             InnerCommand::Code { text, at } => {
                 let raw = args.get(at).map_or("", |word| word.raw.as_str());
@@ -654,22 +475,6 @@ impl Inspector {
             InnerCommand::OwnPath => self.inspection.search_path = SearchPath::Own,
         }
     }
-}
-
-/// Why a command is not harmless that nothing is known against.
-fn unlisted_reason(programs: &ProgramTable, program: &str, args: &[Word]) -> String {
-    match programs.row(program) {
-        Some(_) => format!(
-            "`{}` is not known to do no harm",
-            danger::beginning(program, args)
-        ),
-        None => format!("nothing is known of `{program}`"),
-    }
-}
-
-/// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.
-fn binds(text: &str) -> bool {
-    text.starts_with("-x") || text.starts_with("-s") || text.contains(':') || text.contains(UNKNOWN)
 }
 
 /// Whether the lines of a program run in the shell itself.

@@ -4,7 +4,9 @@
 //! [`Inspection`]. Everything is bounded; a text beyond a bound is unknown.
 
 mod assignment;
+mod builtins;
 mod code;
+mod command_danger;
 mod command_sink;
 pub(crate) mod cwd;
 mod emptied;
@@ -33,10 +35,10 @@ use crate::danger;
 use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
 use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
-use crate::shell::dialect;
-use crate::shell::quote::{command_text, quoted};
-use crate::shell::source::Nesting;
+use crate::shell::expansion::source::Nesting;
 use crate::shell::state::{ShellState, Values};
+use crate::shell::text::dialect;
+use crate::shell::text::quote::{command_text, quoted};
 use crate::shell::word::Word;
 use command_sink::CommandSink;
 use gate::CompiledGate;
@@ -88,7 +90,7 @@ pub(crate) fn inspect(
     inspector.environment(request.env);
     let settings = std::mem::take(&mut inspector.inspection.git_settings);
     inspector.environment(&settings);
-    inspector.note_exfiltration();
+    inspector.inspection.note_exfiltration();
     let mut inspection = inspector.inspection;
     if inspection.search_path == SearchPath::Own {
         let commands = inspection.commands.iter_mut();

@@ -3,7 +3,7 @@
 use termd_proto::policy::{Span, Verdict};
 
 use super::inspector::{COMPUTED, FETCHED, Inspector};
-use super::stdin::Stdin;
+use super::stdin::{Piece, Stdin};
 use crate::danger::writes::{self, Files};
 use crate::danger::{self, sql};
 use crate::program::input::{module_of_code, runs_stdin, takes_script};
@@ -11,10 +11,10 @@ use crate::program::kind::{ProgramKind, SqlClient, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::table::ProgramTable;
 use crate::program::wrapper;
-use crate::shell::choices::Choices;
 use crate::shell::expansion::Scope;
-use crate::shell::printed::{is_descriptor, is_stdin, printed};
-use crate::shell::source::Nesting;
+use crate::shell::expansion::choices::Choices;
+use crate::shell::expansion::printed::{is_descriptor, is_stdin, printed};
+use crate::shell::expansion::source::Nesting;
 use crate::shell::word::Word;
 
 const MAKEFILE: &str = "it runs the makefile that it reads";
@@ -48,10 +48,12 @@ impl Inspector {
             let text = self.held_by(word, stdin);
             self.run_text(program, &text, &word.raw, span, depth);
         }
-        if let (true, Stdin::File(path)) = (is_sender(program), stdin) {
-            let files = Files::new(programs.files(), &self.inspection.state.place);
-            if let Some(reason) = writes::upload(files, path) {
-                self.inspection.note(Verdict::Dangerous, reason, span);
+        if is_sender(program) {
+            for path in stdin.files() {
+                let files = Files::new(programs.files(), &self.inspection.state.place);
+                if let Some(reason) = writes::upload(files, path) {
+                    self.inspection.note(Verdict::Dangerous, reason, span);
+                }
             }
         }
         // Services of stores are spoken to in lines.
@@ -61,8 +63,10 @@ impl Inspector {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         if runs_stdin(program, args) {
-            if let Stdin::File(path) = stdin {
-                self.run_file(program, path, args, span, depth);
+            match stdin {
+                Stdin::File(path) => self.run_file(program, path, args, span, depth),
+                Stdin::Joined(pieces) => self.run_joined(program, pieces, span, depth),
+                _ => {}
             }
             self.run_text(program, stdin, "", span, depth);
         }
@@ -74,12 +78,19 @@ impl Inspector {
             self.inspection
                 .note_unread(Verdict::Dangerous, FETCHED, span);
         }
-        match program_kind(program) {
-            ProgramKind::Shell => {
-                self.script_file(&[Word::literal(path, span)]);
-                let words = ["sh", path].map(|text| Word::literal(text, span));
-                self.run_written(&words, "sh", span, depth);
-            }
+        let kind = program_kind(program);
+        let runs_texts = matches!(
+            kind,
+            ProgramKind::Shell | ProgramKind::Code | ProgramKind::Sql(_)
+        );
+        if runs_texts && self.inspection.written.may_have(path) {
+            let pieces = [Piece::File(path.to_owned())];
+            self.run_joined(program, &pieces, span, depth);
+        }
+        match kind {
+            ProgramKind::Shell => self
+                .inspection
+                .add_script_file(&[Word::literal(path, span)]),
             ProgramKind::Sql(_) if sql::destroys_by_name(path, args) => {
                 let reason = "it runs statements that their name says to destroy";
                 self.inspection.note(Verdict::Dangerous, reason, span);
@@ -102,7 +113,9 @@ impl Inspector {
             };
         }
         match stdin {
-            Stdin::Given | Stdin::File(_) if is_descriptor(&word.text) && !is_stdin(&word.text) => {
+            Stdin::Given | Stdin::File(_) | Stdin::Joined(_)
+                if is_descriptor(&word.text) && !is_stdin(&word.text) =>
+            {
                 Stdin::Computed
             }
             stdin => stdin.clone(),
@@ -124,7 +137,7 @@ impl Inspector {
         };
         let is_make = matches!(program, "make" | "gmake");
         match (kind, text) {
-            (_, Stdin::Given | Stdin::File(_))
+            (_, Stdin::Given | Stdin::File(_) | Stdin::Joined(_))
             | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
             (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
             (_, Stdin::Literal(_)) if is_make => {

@@ -5,8 +5,9 @@ use termd_proto::policy::{Span, Verdict};
 use super::inspection::Inspection;
 use crate::danger::own_files;
 use crate::danger::writes::{self, Files};
-use crate::shell::choices::readings;
+use crate::shell::expansion::choices::readings;
 use crate::shell::expansion::{Scope, expand};
+use crate::shell::word::Word;
 
 /// Notes a redirection that writes where it is dangerous.
 pub(super) fn inspect_redirect(
@@ -22,7 +23,15 @@ pub(super) fn inspect_redirect(
     let appends = operator.contains(">>");
     let scope = Scope::of(&inspection.state);
     let words = readings(|choices| expand(target, span, scope, choices));
-    for word in words.into_iter().flat_map(|(words, _)| words) {
+    let words = words.into_iter().flat_map(|(words, _)| words);
+    let mut words: Vec<Word> = words.collect();
+    let links = inspection.written.links();
+    let led: Vec<String> = words
+        .iter()
+        .flat_map(|word| links.targets(&word.path()))
+        .collect();
+    words.extend(led.iter().map(|path| Word::literal(path, span)));
+    for word in words {
         if reads {
             let files = Files::new(inspection.programs.files(), &inspection.state.place);
             let is_secret =

@@ -8,17 +8,18 @@ use super::stdin::Stdin;
 use super::tree::TreeWalk;
 use crate::danger::fork_bomb::{FORK_BOMB, looks_like_a_fork_bomb};
 use crate::program::output::fetches;
-use crate::shell::choices::{Choices, readings};
-use crate::shell::confusables::confusable;
+use crate::shell::expansion::choices::{Choices, readings};
+use crate::shell::expansion::printed::printed_by;
+use crate::shell::expansion::source::{Nesting, Source};
 use crate::shell::expansion::{Scope, expand};
-use crate::shell::fallback;
-use crate::shell::grammar::parse;
-use crate::shell::grammar_faults::{
+use crate::shell::syntax::fallback;
+use crate::shell::syntax::grammar::parse;
+use crate::shell::syntax::grammar_faults::{
     ends_with_dollar, has_line_as_word, has_pattern_as_subshell, redirect_over_lines,
     word_over_lines,
 };
-use crate::shell::source::{Nesting, Source};
-use crate::shell::unread_substitutions::unread_substitutions;
+use crate::shell::syntax::unread_substitutions::unread_substitutions;
+use crate::shell::text::confusables::confusable;
 use crate::shell::word::{UNKNOWN, Word};
 
 /// Why a text is unknown that the grammar does not take.
@@ -141,6 +142,10 @@ pub(super) fn inspect_without_grammar(
     depth: usize,
 ) {
     let mut prints_fetched = false;
+    let whole = nesting.span(Span {
+        start: 0,
+        end: text.len(),
+    });
     for command in fallback::commands(text) {
         let inspection = sink.inspection();
         let scope = Scope::of(&inspection.state);
@@ -153,6 +158,19 @@ pub(super) fn inspect_without_grammar(
         for redirect in &command.redirects {
             let span = nesting.span(redirect.span);
             inspect_redirect(inspection, redirect.operator, &redirect.target, span);
+        }
+        let (words, _) = alternatives.first().cloned().unwrap_or_default();
+        let printed = printed_by(&words, None);
+        let printed = printed.map_or(Stdin::Computed, |text| Stdin::of_text(text, false));
+        let written = command.redirects.iter();
+        for redirect in written.filter(|redirect| redirect.operator.contains('>')) {
+            let appends = redirect.operator.contains(">>");
+            let scope = Scope::of(&inspection.state);
+            let target = expand(&redirect.target, whole, scope, &mut Choices::none());
+            if let [target] = target.as_slice() {
+                let path = target.path();
+                inspection.written.learn(&path, &printed, appends);
+            }
         }
         let reads_fetched = command.reads_pipe && prints_fetched;
         let reads = match (command.reads_pipe, reads_fetched) {

@@ -1,10 +1,11 @@
 //! Whether a text reads secrets, and where it sends something. Both in one text are a danger.
 
-use termd_proto::policy::Span;
+use termd_proto::policy::{Span, Verdict};
 
+use super::inspection::Inspection;
 use crate::danger::exfiltration;
 use crate::program::table::ProgramTable;
-use crate::shell::place::Place;
+use crate::shell::state::place::Place;
 use crate::shell::word::Word;
 
 /// What the commands of a text have read and sent so far.
@@ -47,5 +48,25 @@ impl SecretFlow {
     /// Where a text sends something that also reads secrets.
     pub(super) fn leak(&self) -> Option<Span> {
         self.sends.filter(|_| self.reads_secrets)
+    }
+}
+
+impl Inspection {
+    /// Learns whether a command reads secrets, and whether it sends something.
+    pub(super) fn learn_flow(&mut self, program: &str, args: &[Word], span: Span) {
+        let (programs, place) = (&self.programs, &self.state.place);
+        let flow = &mut self.secret_flow;
+        if flow.add_command(programs, place, program, args, span) {
+            let reason = "it sends what a database holds";
+            self.note(Verdict::Dangerous, reason, span);
+        }
+    }
+
+    /// Notes a text that reads secrets and sends something.
+    pub(super) fn note_exfiltration(&mut self) {
+        if let Some(span) = self.secret_flow.leak() {
+            let reason = "it reads secrets and sends something";
+            self.note(Verdict::Dangerous, reason, span);
+        }
     }
 }

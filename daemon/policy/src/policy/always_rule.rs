@@ -11,7 +11,7 @@ use super::toml_string::quoted_toml;
 use crate::environment_hash::env_sha256;
 use crate::request::Request;
 use crate::rules::exact_command::ExactCommand;
-use crate::shell::quote::command_text;
+use crate::shell::text::quote::command_text;
 
 /// A rule that allows one command for always, and nothing beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]

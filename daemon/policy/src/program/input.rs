@@ -8,7 +8,7 @@ use super::table::ProgramTable;
 use super::table::call::Call;
 use super::wrapper;
 use super::wrapper::inner_command::InnerCommand;
-use crate::shell::printed::is_stdin;
+use crate::shell::expansion::printed::is_stdin;
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
 

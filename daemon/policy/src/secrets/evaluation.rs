@@ -15,7 +15,7 @@ use crate::program::input::runs_stdin;
 use crate::program::kind::{base_name, is_interpreter, is_shell};
 use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
-use crate::shell::printed::{is_descriptor, is_stdin};
+use crate::shell::expansion::printed::{is_descriptor, is_stdin};
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;
 

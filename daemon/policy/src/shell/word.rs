@@ -53,6 +53,22 @@ impl Word {
         self.matched.as_deref().unwrap_or(&self.text)
     }
 
+    /// Whether the word is one text, in which no pattern of file names stands. A home is none.
+    pub(crate) fn is_one_text(&self) -> bool {
+        let is_pattern = || self.matched.is_some() && self.path() != self.text;
+        !self.splits && !is_pattern()
+    }
+
+    /// The path that the command may get: a home as `~`, and patterns of file names as [`UNKNOWN`].
+    pub(crate) fn path(&self) -> String {
+        let home = self.text.find('/').unwrap_or(self.text.len());
+        let home = self.text.get(..home).filter(|home| home.starts_with('~'));
+        match (home, self.possible().strip_prefix(UNKNOWN)) {
+            (Some(home), Some(rest)) => format!("{home}{rest}"),
+            _ => self.possible().to_owned(),
+        }
+    }
+
     /// Whether the word may become an option, several words, or none.
     pub(crate) fn may_shift(&self) -> bool {
         let text = self.possible();

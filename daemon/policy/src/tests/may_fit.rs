@@ -1,9 +1,8 @@
-//! A rule is not passed by what may fit it, and asks about nothing else.
+//! A rule is not passed by what may fit it.
 #![allow(clippy::too_many_lines)] // Tables.
 
-use termd_proto::policy::{Effect, GateSettings, Judgement, Verdict};
+use termd_proto::policy::{Effect, GateSettings, Judgement};
 
-use super::judged;
 use super::rules::rules;
 use crate::{CompiledGate, Policy, Request, judge};
 
@@ -338,139 +337,6 @@ fn a_profile_is_not_passed_and_not_lost() {
         &gate(true),
     );
     assert_ne!(free.profile, maybe.profile);
-}
-
-/// Lines of agents' days, none of which may be asked about.
-const HARMLESS: [&str; 112] = [
-    "cd x && npm test 2>&1 | tail -50",
-    "cd \"$(git rev-parse --show-toplevel)\" && ls",
-    "git rev-parse --short HEAD",
-    "BRANCH=$(git rev-parse --abbrev-ref HEAD); git push -u origin \"$BRANCH\"",
-    "git commit -m \"$(cat <<'EOF'\nfix: a thing\n\nIt was $broken.\nEOF\n)\"",
-    "git add -A && git commit -q -m 'wip' && git log --oneline -1",
-    "git diff --stat HEAD~1 | cat",
-    "git log --since=yesterday --format='%h %s' -- src/*.rs",
-    "git status --porcelain | awk '{print $2}' | head",
-    "for f in *.rs; do wc -l \"$f\"; done",
-    "for f in $(git ls-files '*.py'); do grep -n TODO $f; done",
-    "for i in 1 2 3; do curl -s localhost:$i/health; done",
-    "for d in */; do (cd \"$d\" && git status -s); done",
-    "while read -r line; do echo \"$line\"; done < list.txt",
-    "find . -name '*.ts' -not -path './node_modules/*' | xargs grep -l foo",
-    "find . -type f -print0 | xargs -0 wc -l",
-    "grep -rn 'fn main' --include=*.rs . | head -20",
-    "rg -n \"pattern_$x\" src/",
-    "sed -n '10,40p' src/main.rs",
-    "sed -i 's/foo/bar/g' src/*.rs",
-    "sed -i \"s/VERSION/$VERSION/\" file",
-    "awk -F: '{print $1}' /etc/passwd",
-    "awk '{s+=$1} END {print s}' nums",
-    "awk 'NR==1{print; next} $3 > 5 {print $1, $2}' data.tsv",
-    "jq -r '.items[] | select(.name == \"x\") | .id' a.json",
-    "jq --arg v \"$VERSION\" '.version = $v' package.json > tmp.json",
-    "curl -s https://api.x.org/v1 | jq '.data[0]'",
-    "[ -f package.json ] && cat package.json",
-    "[ -f x ] && echo yes || echo no",
-    "[[ -d \"$dir\" && -n $x ]] && ls \"$dir\"",
-    "if [ -z \"$x\" ]; then echo empty; fi",
-    "if [ \"$x\" -eq 1 ]; then echo one; fi",
-    "test -d build || mkdir -p build",
-    "printf '%s\\n' a b c",
-    "printf '%s\\n' \"$x\" >> log.txt",
-    "printf 'a\\tb\\n' | column -t",
-    "echo \"PATH is $PATH\"",
-    "echo -e \"a\\nb\"",
-    "echo -n \"$x\" | sha256sum",
-    "cat > script.sh <<< 'echo hi'",
-    "cat > a.txt <<'EOF'\n$x and `y` and $(z)\nEOF",
-    "cat > a.txt <<EOF\nname=$name\nEOF",
-    "cat <<EOF > conf.yml\nkey: ${value:-default}\nEOF",
-    "cat >> .gitignore <<EOF\ntarget/\nEOF",
-    "tee a.txt <<EOF > /dev/null\nhi\nEOF",
-    "python3 - <<'EOF'\nimport json\nprint(json.dumps({}))\nEOF",
-    "python3 -c \"import sys; print(sys.version)\"",
-    "python3 -c 'import json,sys; print(json.load(sys.stdin)[\"a\"])' < a.json",
-    "python3 -m pytest -x -q tests/test_a.py::test_b 2>&1 | tail -30",
-    "python3 -m http.server 8000 &",
-    "node -e 'console.log(process.version)'",
-    "node -p 'require(\"./package.json\").version'",
-    "npm run build --silent 2>&1 | grep -i error | head",
-    "npm ci && npm run lint -- --fix",
-    "npx tsc --noEmit -p tsconfig.json",
-    "npx prettier --write \"src/**/*.ts\"",
-    "pip install -e '.[dev]' -q",
-    "cargo test -p foo --lib 2>&1 | tail -20",
-    "RUST_LOG=debug cargo run -- --port 80",
-    "RUST_BACKTRACE=1 cargo test name -- --nocapture",
-    "CC=clang make -j$(nproc)",
-    "make -j\"$(nproc)\" 2>&1 | tee build.log",
-    "make -C build test",
-    "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
-    "go test ./... 2>&1 | grep -v 'no test files'",
-    "docker compose up -d && docker compose logs --tail 50",
-    "docker ps --format '{{.Names}}: {{.Status}}'",
-    "docker run --rm -v \"$PWD\":/w -w /w node:20 npm test",
-    "kubectl get pods -n \"$NS\" -o json | jq '.items | length'",
-    "ls -la \"$HOME/.config\"",
-    "ls $dir/*.log | wc -l",
-    "cp -r \"$src\" \"$dst\"",
-    "mv \"$f\" \"${f%.txt}.md\"",
-    "mkdir -p $(dirname $out)",
-    "tar czf \"backup-$(date +%F).tgz\" src",
-    "x=$(mktemp -d) && cd \"$x\" && git init -q",
-    "args=(-a -b); ls \"${args[@]}\"",
-    "files=(src/*.rs); echo ${#files[@]}",
-    "declare -A m=([a]=1 [b]=2); echo ${m[a]}",
-    "a=(); for i in 1 2; do a+=($i); done; echo \"${a[@]}\"",
-    "n=0; while [ $n -lt 3 ]; do n=$((n+1)); echo $n; done",
-    "((count++)); echo $count",
-    "export FOO=bar; env | grep FOO",
-    "export PATH=\"$HOME/.local/bin:$PATH\"",
-    "set -euo pipefail; cd src; ls",
-    "set -e; for p in a b; do (cd packages/$p && npm test); done",
-    "source .venv/bin/activate && pip list",
-    ". ~/.nvm/nvm.sh && nvm use 20",
-    "source ~/.bashrc; ls",
-    "eval \"$(ssh-agent -s)\"",
-    "ssh host 'cd /srv && git pull'",
-    "sleep 2; curl -fsS localhost:3000 > /dev/null && echo up",
-    "timeout 10 npm start > out.log 2>&1 &",
-    "(npm start > /tmp/log 2>&1 &) ; sleep 3; cat /tmp/log",
-    "ps aux | grep -v grep | grep node | awk '{print $2}'",
-    "lsof -i :3000 -t",
-    "date -u +%Y-%m-%dT%H:%M:%SZ",
-    "diff <(sort a) <(sort b)",
-    "comm -12 <(sort a) <(sort b) | head",
-    "tail -f log.txt | grep --line-buffered ERROR",
-    "time cargo build --release",
-    "which python3 && python3 --version",
-    "command -v rg >/dev/null || echo missing",
-    "type -a node",
-    "case \"$1\" in start) echo a;; *) echo b;; esac",
-    "f() { echo \"$1\"; }; f hello",
-    "greet() { local name=${1:-you}; echo \"hi $name\"; }; greet bob",
-    "trap 'echo done' EXIT; ls",
-    "TOOL=./build/tool; $TOOL --version",
-    "cmd='ls -la'; $cmd",
-    "echo {1..5} | tr ' ' '\\n'",
-    "[ \"$(id -u)\" = 0 ] || echo 'not root'",
-];
-
-#[test]
-fn harmless_lines_are_safe_and_no_rule_that_they_do_not_fit_asks() {
-    let policy = rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap();
-    let mut wrong = Vec::new();
-    for line in HARMLESS {
-        let judgement = judged(line, None);
-        if judgement.verdict != Verdict::Safe {
-            wrong.push(format!("{line:?} is {judgement:?}"));
-        }
-        let judgement = under(&policy, line, true);
-        if judgement.effect != Effect::Allow {
-            wrong.push(format!("{line:?} is asked about: {judgement:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

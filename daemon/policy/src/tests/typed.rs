@@ -35,7 +35,7 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
 #[test]
 fn pieces_and_keys_make_lines() {
     use Verdict::{Dangerous, Safe, Unknown};
-    let table: [(&[&str], Verdict); 60] = [
+    let table: [(&[&str], Verdict); 63] = [
         (&["rm -r", "f x\r"], Dangerous),
         (&["rm -rf x"], Safe),
         (&["r", "m", " ", "-", "rf", " x", "\n"], Dangerous),
@@ -49,6 +49,9 @@ fn pieces_and_keys_make_lines() {
         (&["ls rm -rf\u{17}\u{17}\u{17}rm -rf x\r"], Dangerous),
         (&["rm -rf x\u{3}\r"], Safe),
         (&["rm -rf x\u{3}ls\r"], Safe),
+        (&["\u{3}yrm -rf x\r"], Dangerous),
+        (&["\u{3}", "yrm -rf x\r"], Safe),
+        (&["\u{3}ls\r", "yrm -rf x\r"], Safe),
         (&["rm -rf x\u{1a}ls\r"], Safe),
         (&["m -rf x\u{1}r\r"], Dangerous),
         (&["m -rf x\u{1b}[Hr\r"], Dangerous),

@@ -7,7 +7,19 @@ use super::judged;
 use super::rules::rules;
 use crate::{CompiledGate, Invocation, Request, judge};
 
-const HELD: [(&str, &str); 73] = [
+const HELD: [(&str, &str); 85] = [
+    ("LESS", "-N+!rm -rf x"),
+    ("LESS", "N+!rm -rf x"),
+    ("LESS", "$+!rm -rf x"),
+    ("LESS", "+|^rm -rf x"),
+    ("LESS", "++!rm -rf x"),
+    ("LESS", "+Gg!rm -rf x"),
+    ("LESS", "-Ptext$+!rm -rf x"),
+    ("LESS", "--use-color$+!rm -rf x"),
+    ("SYSTEMD_LESS", "-N+!rm -rf x"),
+    ("LESSKEY_CONTENT", "#env LESSOPEN=|./frob %s"),
+    ("GIT_PAGER", "${X:-./less}"),
+    ("PAGER", "cat <(./less)"),
     ("LESS", "+!rm -rf x"),
     ("LESS", "-R +!rm -rf x$-F"),
     ("LESS", "+!rm -rf x\n"),
@@ -83,7 +95,13 @@ const HELD: [(&str, &str); 73] = [
     ("SHELL", "./bash"),
 ];
 
-const SAFE: [(&str, &str); 49] = [
+const SAFE: [(&str, &str); 55] = [
+    ("LESS", "-R -X -F +G"),
+    ("LESS", "-iMRS -x4"),
+    ("LESS", "-P ?f%f .?m(file %i of %m) $ -R"),
+    ("LESS", "+/a!b"),
+    ("LESS", "-Pa!b+c -R"),
+    ("GIT_PAGER", "$PAGER"),
     ("LESS", "+Gg"),
     ("LESS", "-R +/pattern"),
     ("DPKG_PAGER", "less"),
@@ -191,5 +209,41 @@ fn another_home_may_run_what_a_rule_forbids() {
         let judgement = judge(&request, &CompiledGate::default(), &policy);
         assert_eq!(judgement.effect, Effect::Confirm, "{name}");
         assert!(judgement.needs_person, "{name}");
+    }
+}
+
+/// Lines with a setting of git's that is a line for a shell.
+#[test]
+fn a_setting_that_is_a_line_is_judged_as_one() {
+    let with = |value: &str| format!("git -c core.fsmonitor='{value}' status");
+    for value in [
+        "cd s && ./.fsm",
+        "${X:-./.fsm}",
+        "${X:-frob}",
+        "$X",
+        "$(./.fsm)",
+        "`./.fsm`",
+        "cat <(./.fsm)",
+        "\"$PWD\"/.fsm",
+        "X=1 ./.fsm",
+        "if true; then ./.fsm; fi",
+        "{ ./.fsm; }",
+    ] {
+        assert_eq!(
+            judged(&with(value), None).verdict,
+            Verdict::Unknown,
+            "{value}"
+        );
+    }
+    for line in [
+        "git config core.fsmonitor '${X:-./.fsm}'",
+        "git -c core.fsmonitor=\"$X\" status",
+        "export X=./.fsm; git --config-env=core.fsmonitor=X status",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0='cd s && ./.fsm' git status",
+    ] {
+        assert_eq!(judged(line, None).verdict, Verdict::Unknown, "{line}");
+    }
+    for value in ["true", "false", "rs-git-fsmonitor"] {
+        assert_eq!(judged(&with(value), None).verdict, Verdict::Safe, "{value}");
     }
 }

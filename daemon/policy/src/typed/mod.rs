@@ -15,9 +15,9 @@ use crate::danger::sql;
 use crate::inspect::state_behind;
 use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
 use crate::request::Completeness;
-use crate::shell::continuation::{Continuation, continuation, open_heredoc};
-use crate::shell::history::expands_history;
 use crate::shell::state::ShellState;
+use crate::shell::syntax::continuation::{Continuation, continuation, open_heredoc};
+use crate::shell::text::history::expands_history;
 use keys::{Key, KeyReader};
 use line_editor::LineEditor;
 
@@ -61,6 +61,9 @@ pub struct TypedLines {
     partial: Vec<u8>,
     /// Whether the program that was typed into takes keys and not lines.
     takes_keys: bool,
+    /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
+    /// behind it.
+    is_behind_interrupt: bool,
     /// Bytes that the lines of this call have read again.
     read_again: usize,
     /// What the lines so far have set in their shell.
@@ -101,6 +104,7 @@ impl TypedLines {
         self.takes_keys = kind == ProgramKind::Text;
         let is_carried = !self.before.is_empty();
         self.editor.begin_call();
+        self.is_behind_interrupt = false;
         self.read_again = 0;
         let mut given = std::mem::take(&mut self.partial);
         given.extend_from_slice(bytes);
@@ -161,6 +165,7 @@ impl TypedLines {
             Key::Interrupt => {
                 self.abandon();
                 self.editor.clear();
+                self.is_behind_interrupt = true;
             }
             Key::DeleteOrEnd => {
                 self.hand_over(program, lines);
@@ -215,6 +220,9 @@ impl TypedLines {
             return;
         }
         self.chain(&line, completeness);
+        if std::mem::take(&mut self.is_behind_interrupt) && kind == ProgramKind::Shell {
+            lines.extend(self.without_first(&line));
+        }
         let heredoc = self.heredoc.as_ref().filter(|_| kind == ProgramKind::Shell);
         let is_data = heredoc.is_some_and(|end| line.trim_start_matches('\t') != end);
         if heredoc.is_none() {
@@ -243,6 +251,20 @@ impl TypedLines {
         } else {
             self.end_construct(&line, program, is_carried, lines);
         }
+    }
+
+    /// What runs where the shell has dropped the first character of a line.
+    fn without_first(&self, line: &str) -> Option<TypedLine> {
+        let mut rest = line.chars();
+        rest.next()?;
+        let completeness = match continuation(rest.as_str()) {
+            Continuation::Complete => Completeness::Whole,
+            Continuation::Open | Continuation::Quoted | Continuation::Heredoc => {
+                Completeness::Begun
+            }
+        };
+        let rest = rest.as_str().to_owned();
+        (!rest.trim().is_empty()).then(|| self.line(rest, completeness))
     }
 
     /// Counts a line to those before the next one. Enter alone is none.

@@ -42,8 +42,11 @@ impl CommandHandler {
     async fn command(&self, terminal: &Terminal, number: i64) -> Result<CommandInfo, RpcError> {
         self.settle().await?;
         let store = &self.store;
-        let command = store.command(terminal.id(), number).await;
-        command?.ok_or_else(|| RpcError::command_not_found(terminal.id(), number))
+        let command = store.command(terminal.id(), number).await?;
+        let mut command =
+            command.ok_or_else(|| RpcError::command_not_found(terminal.id(), number))?;
+        terminal.shell(|log| log.add_end(&mut command));
+        Ok(command)
     }
 }
 

@@ -156,7 +156,8 @@ impl InputSender {
         let mut typed = terminal.typed_lines.lock().await;
         if care.place == Place::Prompt {
             // Nobody is asked about a line that cannot be typed now. The terminal's task looks again.
-            let state = PromptState::of(terminal, terminal.end());
+            let state = PromptState::of(terminal, terminal.end())
+                .with_unended_text(terminal, typed.holds_text());
             if state != PromptState::Free {
                 return Err(not_at_prompt(terminal, state));
             }

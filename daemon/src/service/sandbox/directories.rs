@@ -2,7 +2,7 @@
 //! terminal needs them any more.
 //!
 //! **Promises:** a directory is removed only if it was absent before a terminal needed it, only while
-//! it is empty, and only once no process is left that sees it protected: a sandbox whose mount lies
+//! it is empty and has the mark that the keeper gave it, and only once no process is left that sees it protected: a sandbox whose mount lies
 //! on a directory would lose the mount with it. A directory in doubt stays. A directory is written
 //! down before it is created, so that the next daemon removes what a killed one has left.
 //!
@@ -10,11 +10,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use termd_keeper::protocol::confinement::PLACEHOLDER_MARK;
 use termd_proto::TerminalId;
 
 use super::directory_list::DirectoryList;
@@ -158,30 +160,57 @@ fn depth_first(path: &Path) -> Reverse<usize> {
     Reverse(path.components().count())
 }
 
-/// Removes a directory, unless it holds something by now or was removed: both are somebody's wish.
+/// Removes a placeholder, unless it holds something by now or was removed: both are somebody's wish.
 fn remove_or_leave(path: &Path) {
-    if let Err(error) = remove_empty(path) {
-        tracing::debug!(path = %path.display(), %error, "a protected directory stays");
+    match remove_placeholder(path) {
+        Ok(Removal::Removed) => {}
+        Ok(stays) => tracing::debug!(path = %path.display(), ?stays, "a protected path stays"),
+        Err(error) => tracing::debug!(path = %path.display(), %error, "a protected path stays"),
     }
 }
 
-/// Removes a directory or a file where it is empty. No link is followed on the way to it.
-fn remove_empty(path: &Path) -> rustix::io::Result<()> {
+/// What became of a placeholder.
+#[derive(Debug, PartialEq, Eq)]
+enum Removal {
+    Removed,
+    /// Somebody put something into it. It is theirs from now on, and no longer marked.
+    Filled,
+    /// Somebody made this in its place.
+    Foreign,
+}
+
+/// Removes a directory or a file that is marked as a placeholder and empty. No link is followed on the
+/// way to it.
+fn remove_placeholder(path: &Path) -> rustix::io::Result<Removal> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Errno::INVAL);
     };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     let links = ResolveFlags::NO_SYMLINKS;
-    let above = rustix::fs::openat2(CWD, above, flags, Mode::empty(), links)?;
-    match rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR) {
-        Err(Errno::NOTDIR) => {}
-        removed => return removed,
+    let above = rustix::fs::openat2(CWD, above, flags | OFlags::DIRECTORY, Mode::empty(), links)?;
+    let found = rustix::fs::openat(&above, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    let entry = rustix::fs::fstat(&found)?;
+    if entry.st_mode & PLACEHOLDER_MARK == 0 {
+        return Ok(Removal::Foreign);
     }
-    let found = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_size != 0 {
-        return Err(Errno::NOTEMPTY);
+    let removed = match FileType::from_raw_mode(entry.st_mode) {
+        FileType::Directory => rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR),
+        FileType::RegularFile if entry.st_size == 0 => {
+            rustix::fs::unlinkat(&above, name, AtFlags::empty())
+        }
+        FileType::RegularFile => Err(Errno::NOTEMPTY),
+        _ => return Ok(Removal::Foreign),
+    };
+    match removed {
+        Ok(()) => Ok(Removal::Removed),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => {
+            let mode = Mode::from_raw_mode(entry.st_mode & !PLACEHOLDER_MARK);
+            // A descriptor by O_PATH has no fchmod(2) of its own.
+            rustix::fs::chmod(format!("/proc/self/fd/{}", found.as_raw_fd()), mode)?;
+            Ok(Removal::Filled)
+        }
+        Err(errno) => Err(errno),
     }
-    rustix::fs::unlinkat(&above, name, AtFlags::empty())
 }
 
 #[cfg(test)]

@@ -73,11 +73,12 @@ __termd_arrange() {
     [[ $rebuilt == "${__termd_rebuilt-}" && ! $rebuilt ]] && return
     for hook in "${PROMPT_COMMAND[@]}"; do
         # Somebody may have appended to the first element.
-        hook=${hook#'__termd_prompt "$?"'} hook=${hook#' "$(builtin trap -p DEBUG)"'}
+        hook=${hook#'{ __termd_prompt "$?"'} hook=${hook#' "$(builtin trap -p DEBUG)"'}
+        hook=${hook#'; } 2>/dev/null'}
         hook=${hook#[;$'\n']}
         if [[ $hook && $hook != __termd_last ]]; then hooks+=("$hook"); fi
     done
-    PROMPT_COMMAND=('__termd_prompt "$?" "$(builtin trap -p DEBUG)"' "${hooks[@]}")
+    PROMPT_COMMAND=('{ __termd_prompt "$?" "$(builtin trap -p DEBUG)"; } 2>/dev/null' "${hooks[@]}")
     # The trap is known from the second time on.
     if [[ ${__termd_rebuilt-} && ! $debug_trap ]]; then PROMPT_COMMAND+=(__termd_last); fi
     __termd_rebuilt=1
@@ -169,5 +170,6 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
     # Readline takes what is between 1 and 2 as without width.
     __termd_b=$'\001\e]133;B\e\\\002'
     __termd_c=([1]=)
-    PROMPT_COMMAND=('__termd_prompt "$?"' "${PROMPT_COMMAND[@]}")
+    # In a group, so that `set -x` does not show it.
+    PROMPT_COMMAND=('{ __termd_prompt "$?"; } 2>/dev/null' "${PROMPT_COMMAND[@]}")
 fi

@@ -116,8 +116,9 @@ impl Keyboard {
                     before,
                 });
             }
-            _ => terminal.typed.push_without_text(terminal.end()),
+            _ => {}
         }
+        terminal.typed.touch(terminal.end());
         self.queue.push(input);
         0
     }
@@ -176,7 +177,7 @@ impl Keyboard {
     }
 
     /// Looks whether a held piece may go or must be refused. Returns how many bytes were refused.
-    pub(crate) fn look(&mut self, master: &OwnedFd, now: Instant) -> usize {
+    pub(crate) fn look(&mut self, terminal: &Terminal, master: &OwnedFd, now: Instant) -> usize {
         let until = match self.hold {
             Some(Hold::LongLine { look_at, until }) if look_at <= now => until,
             Some(Hold::NoReader { look_at }) if look_at <= now => {
@@ -195,6 +196,9 @@ impl Keyboard {
             return 0;
         }
         self.hold = None;
+        if let Some(Secrecy::Shown(text)) = self.queue.care().map(|care| &care.secrecy) {
+            terminal.typed.take_back(text);
+        }
         self.queue.refuse(Outcome::LineTooLong)
     }
 

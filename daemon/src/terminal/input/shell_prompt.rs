@@ -20,7 +20,7 @@ const AT_PROMPT: Duration = Duration::from_millis(60);
 pub enum PromptState {
     /// At its prompt, and nothing waits there.
     Free,
-    /// At its prompt, where a line waits that was typed before.
+    /// At its prompt, where a line waits that was typed before, or a part of one.
     LineWaits,
     /// Not at its prompt, or not for certain.
     Elsewhere,
@@ -49,6 +49,18 @@ impl PromptState {
             terminal.typed.is_interrupted(),
             progress.screen.changed_at.elapsed(),
         )
+    }
+
+    /// The same at a prompt of which the gate says whether a part of a line was typed and not ended.
+    pub(crate) fn with_unended_text(self, terminal: &Terminal, holds_text: bool) -> Self {
+        let typed = terminal.typed.newest();
+        // What was typed before the prompt was for a program.
+        let prompt = terminal.shell(|log| log.newest_prompt());
+        if self == Self::Free && holds_text && typed >= Some(prompt) {
+            Self::LineWaits
+        } else {
+            self
+        }
     }
 
     /// Judges by the state before the first of `marks`, where each line was `typed`, whether Ctrl-C was

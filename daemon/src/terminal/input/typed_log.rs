@@ -43,14 +43,14 @@ pub struct TypedLog(Mutex<Inputs>);
 struct Inputs {
     /// Oldest first.
     inputs: VecDeque<TypedText>,
+    /// Where anything was typed last, be it keys without an echo.
+    newest: Option<Offset>,
     /// Where the newest line was ended.
     newest_line: Option<Offset>,
     /// Whether Ctrl-C was typed after it.
     is_interrupted: bool,
     /// The length of all their text.
     bytes: usize,
-    /// The end of the output when the newest key or secret was queued, of which there is no text.
-    newest_without_text: Option<Offset>,
 }
 
 impl TypedLog {
@@ -76,6 +76,34 @@ impl TypedLog {
         }
     }
 
+    /// Something was typed at this offset.
+    pub fn touch(&self, offset: Offset) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest = Some(offset);
+    }
+
+    /// Where anything was typed last.
+    pub fn newest(&self) -> Option<Offset> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest
+    }
+
+    /// Forgets the newest input with this text, which the terminal has not taken.
+    pub fn take_back(&self, text: &str) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = log.inputs.iter().rposition(|typed| typed.text == text) else {
+            return;
+        };
+        log.inputs.remove(at);
+        log.bytes -= text.len();
+        let last = log
+            .inputs
+            .iter()
+            .rev()
+            .find(|typed| typed.text.contains('\n'));
+        log.newest_line = last.map(|typed| typed.offset);
+    }
+
     /// The lines before lines that were typed, newest first, each once. Where a program has read a line
     /// it may show the same prompt again.
     pub fn lines_before(&self) -> Vec<String> {
@@ -88,18 +116,6 @@ impl TypedLog {
             }
         }
         lines
-    }
-
-    /// Remembers that a key or a secret was queued at this end of the output.
-    pub fn push_without_text(&self, offset: Offset) {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest_without_text = Some(offset);
-    }
-
-    /// Whether a key or a secret was queued at or after `since`.
-    pub fn has_without_text(&self, since: Offset) -> bool {
-        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.newest_without_text >= Some(since)
     }
 
     /// Whether Ctrl-C was typed after the newest line.
@@ -131,6 +147,18 @@ impl TypedLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_taken_back_was_never_typed() {
+        let log = TypedLog::default();
+        log.push(typed(1, "first\n"));
+        log.push(typed(5, "too long\n"));
+        log.push(typed(5, "later"));
+        log.take_back("too long\n");
+        assert_eq!(log.lines(), [Offset(1)]);
+        log.take_back("never there\n");
+        assert_eq!(log.since(Offset(0)).len(), 2);
+    }
 
     fn typed(offset: u64, text: &str) -> TypedText {
         TypedText {

@@ -256,7 +256,7 @@ impl Actor {
     fn woken(&mut self, may_read: bool) {
         let now = Instant::now();
         if let Some(master) = self.source.pty() {
-            let refused = self.keyboard.look(master, now);
+            let refused = self.keyboard.look(&self.terminal, master, now);
             self.terminal.input_budget.release(refused);
         }
         if may_read

@@ -70,6 +70,16 @@ pub struct ShellNow {
     pub command: Option<CommandInfo>,
 }
 
+/// Where a command ends, as far as marks were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandEnd {
+    At(Offset),
+    /// It runs, or its mark was not read yet: all before this is its output.
+    NotBefore(Offset),
+    /// It has ended, and the next one has begun. The store will know where in a moment.
+    NotYetStored,
+}
+
 /// The last marks of a terminal's shell.
 #[derive(Debug, Default)]
 pub struct ShellLog {
@@ -166,6 +176,13 @@ impl ShellLog {
         newest.map_or(self.before, |mark| mark.step.state())
     }
 
+    /// Where the newest prompt begins; at the start of the output where none is remembered.
+    pub fn newest_prompt(&self) -> Offset {
+        let mut earlier = self.marks.iter().rev();
+        let newest = earlier.find(|mark| mark.step == Step::PromptStart);
+        newest.map_or(Offset::ZERO, |mark| mark.offset)
+    }
+
     /// Whether a command has ended before this offset and the next prompt has not begun.
     pub fn is_between_prompts(&self, offset: Offset) -> bool {
         let mut earlier = self.marks.iter().rev();
@@ -184,10 +201,32 @@ impl ShellLog {
     pub fn last_command(&self) -> Option<&CommandInfo> {
         self.last.as_ref()
     }
+
+    /// Adds the end to a command that the store still counts as running.
+    pub fn add_end(&self, command: &mut CommandInfo) {
+        let last = self.last.as_ref();
+        if command.ended_at_ms.is_none()
+            && let Some(last) = last.filter(|last| last.number == command.number)
+        {
+            command.ended_at_ms = last.ended_at_ms;
+            command.exit_code = last.exit_code;
+            command.end = last.end;
+        }
+    }
+
+    /// The end of a command that the store still counts as running.
+    pub fn end_of(&self, number: u64) -> CommandEnd {
+        match &self.last {
+            Some(last) if last.number > number => CommandEnd::NotYetStored,
+            Some(CommandInfo { end: Some(end), .. }) => CommandEnd::At(*end),
+            Some(_) | None => CommandEnd::NotBefore(self.read_to),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell_commands::{CommandEnded, CommandStarted};
     use super::*;
 
     #[test]
@@ -212,6 +251,35 @@ mod tests {
                 "{offset}"
             );
         }
+    }
+
+    #[test]
+    fn a_commands_end_is_known_with_its_mark() {
+        let (mut log, id) = (ShellLog::default(), TerminalId::from_random(1));
+        log.has_read(Offset(10));
+        assert_eq!(log.end_of(1), CommandEnd::NotBefore(Offset(10)));
+        let started = |number, offset| {
+            CommandChange::Started(CommandStarted {
+                number,
+                text: String::new(),
+                cwd: None,
+                at_ms: 0,
+                start_offset: Offset(offset),
+            })
+        };
+        log.on(&id, &started(1, 10));
+        log.has_read(Offset(20));
+        assert_eq!(log.end_of(1), CommandEnd::NotBefore(Offset(20)));
+        let ended = CommandEnded {
+            number: 1,
+            exit_code: Some(0),
+            at_ms: 0,
+            end_offset: Offset(15),
+        };
+        log.on(&id, &CommandChange::Ended(ended));
+        assert_eq!(log.end_of(1), CommandEnd::At(Offset(15)));
+        log.on(&id, &started(2, 20));
+        assert_eq!(log.end_of(1), CommandEnd::NotYetStored);
     }
 
     #[test]

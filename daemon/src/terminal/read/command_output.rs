@@ -1,7 +1,7 @@
 //! `command.read`: what one command printed, and nothing before or after it.
 
 use termd_proto::Offset;
-use termd_proto::command::CommandInfo;
+use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::terminal::{Encoding, ReadResult};
 use termd_vt::plain::{PlainText, Screen};
 
@@ -12,6 +12,8 @@ use super::text::Completeness;
 use super::text_page::text_page;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::lifecycle::progress::Progress;
+use crate::terminal::output::shell_log::CommandEnd;
 
 /// Reads a command's output from `since`, or from its start. `at_end` in the answer means the
 /// command's end, or, while it still runs, the end of the output so far.
@@ -27,23 +29,24 @@ pub async fn read_command(
     // Read before the bytes: the exit is published after all output.
     let progress = terminal.progress();
     let state = terminal.state();
-    let until = command.end.unwrap_or(progress.end).min(progress.end);
+    let Bound { until, is_end } = bound(terminal, command, &progress);
     let since = since.unwrap_or(command.start);
-    if since < command.start || since > until.max(command.start) {
+    let last = if is_end { until } else { progress.end };
+    if since < command.start || since > last.max(command.start) {
         return Err(TerminalError::Invalid {
             field: "since",
             problem: format!(
-                "must be in the command's output, {} to {until}",
+                "must be in the command's output, {} to {last}",
                 command.start
             ),
         });
     }
+    let until = until.max(since);
     let transcript = &terminal.transcript;
     // After a gap the span begins later, and would end later.
     let span = transcript.read_before(since, until, max).await?;
     let (start, seen) = (span.start.min(until), span.end().min(until));
-    let is_over = command.end.is_some() || progress.exit.is_some();
-    let completeness = Completeness::after_exit(is_over && seen >= until);
+    let completeness = Completeness::after_exit(is_end && seen >= until);
     let (text, data, end) = if encoding.is_plain() {
         let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary)
             .with_styles(styles_of(encoding));
@@ -60,8 +63,43 @@ pub async fn read_command(
         gap: transcript.gap_between(since, start).await?,
         end,
         cut_character: false,
-        at_end: seen >= until,
+        at_end: seen >= until && (is_end || until >= progress.end),
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
     })
+}
+
+/// Up to where the output is known to be a command's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bound {
+    until: Offset,
+    /// The command ends there.
+    is_end: bool,
+}
+
+/// The store may not have the end yet of a command whose mark was read, and output may be there whose
+/// marks were not read.
+fn bound(terminal: &Terminal, command: &CommandInfo, progress: &Progress) -> Bound {
+    let has_exited = progress.exit.is_some();
+    let end = match command.end {
+        Some(end) => CommandEnd::At(end),
+        None if command.source == CommandSource::Shell && !has_exited => {
+            terminal.shell(|log| log.end_of(command.number))
+        }
+        None => CommandEnd::NotBefore(progress.end),
+    };
+    match end {
+        CommandEnd::At(end) => Bound {
+            until: end.min(progress.end),
+            is_end: end <= progress.end || has_exited,
+        },
+        CommandEnd::NotBefore(until) => Bound {
+            until: until.min(progress.end),
+            is_end: has_exited,
+        },
+        CommandEnd::NotYetStored => Bound {
+            until: command.start,
+            is_end: false,
+        },
+    }
 }

@@ -95,7 +95,8 @@ impl CompletionProbe {
             }
         });
         let mut last = progress.screen.changed_at;
-        let was_typed = typed_at.is_some() || terminal.typed.has_without_text(self.since);
+        // Of keys and secrets there is no text.
+        let was_typed = typed_at.is_some() || terminal.typed.newest() >= Some(self.since);
         if was_typed {
             last = last.max(begun);
         }

@@ -11,7 +11,8 @@ use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 
 use super::ops::{
-    attach, attach_at, copy, copy_at, make_directory, make_file, new_file_system, open_beneath,
+    FILE_MODE, attach, attach_at, copy, copy_at, make_directory, make_file, new_file_system,
+    open_beneath,
 };
 use super::places::Places;
 use super::resolve::resolve;
@@ -71,7 +72,7 @@ pub(crate) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
         nosuid | MountAttrFlags::MOUNT_ATTR_NOEXEC,
     )?;
     for name in NODES {
-        make_file(root.as_fd(), name)?;
+        make_file(root.as_fd(), name, FILE_MODE)?;
     }
     for (target, name) in LINKS {
         rustix::fs::symlinkat(target, &root, name)?;
@@ -84,14 +85,14 @@ pub(crate) fn mount(host: &HostNodes) -> Result<Mounted, Errno> {
     rustix::fs::chmodat(&root, c"shm", shared, rustix::fs::AtFlags::empty())?;
     let store = open_beneath(root.as_fd(), STORE)?;
     make_directory(store.as_fd(), EMPTY_DIRECTORY, 0o755)?;
-    make_file(store.as_fd(), EMPTY_FILE)?;
+    make_file(store.as_fd(), EMPTY_FILE, FILE_MODE)?;
 
     attach(root.as_fd(), resolve(c"/dev")?.as_fd())?;
     for (node, name) in host.nodes.iter().flatten().zip(NODES) {
         attach_at(node.as_fd(), root.as_fd(), name)?;
     }
     if let Some(tty) = &host.tty {
-        make_file(root.as_fd(), CONSOLE)?;
+        make_file(root.as_fd(), CONSOLE, FILE_MODE)?;
         attach_at(tty.as_fd(), root.as_fd(), CONSOLE)?;
     }
     attach_at(terminals.as_fd(), root.as_fd(), c"pts")?;

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::mount::OpenTreeFlags;
 
 use super::ops::{
-    DIRECTORY_MODE, attach, attach_at, copy, make_directory, make_file, open_beneath,
+    DIRECTORY_MODE, FILE_MODE, attach, attach_at, copy, make_directory, make_file, open_beneath,
 };
 use super::resolve::resolve;
 use crate::confine::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
@@ -172,7 +172,7 @@ impl View<'_> {
             }
             // A hidden path has no link in it.
             FileType::Symlink if is_hidden => Err(Errno::LOOP),
-            _ if is_hidden => make_file(self.names, name),
+            _ if is_hidden => make_file(self.names, name, FILE_MODE),
             FileType::Symlink => self.link(name),
             FileType::Socket | FileType::Fifo => self.file(name, kind),
             _ => self.file(name, FileType::RegularFile),

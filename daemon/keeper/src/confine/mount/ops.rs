@@ -9,7 +9,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, O
 
 /// Modes of empty things: anybody may look.
 pub(crate) const DIRECTORY_MODE: u32 = 0o755;
-const FILE_MODE: u32 = 0o644;
+pub(crate) const FILE_MODE: u32 = 0o644;
 
 /// A copy of the mounts at and beneath a place, attached nowhere yet.
 pub(crate) fn copy(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
@@ -54,8 +54,8 @@ pub(crate) fn make_directory(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> R
 }
 
 /// Makes an empty file unless it exists.
-pub(crate) fn make_file(above: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
-    let mode = Mode::from_raw_mode(FILE_MODE);
+pub(crate) fn make_file(above: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(mode);
     match rustix::fs::mknodat(above, name, FileType::RegularFile, mode, 0) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(errno) => Err(errno),
@@ -91,7 +91,7 @@ pub(crate) fn make_path(
     if ends_in_directory {
         make_directory(at.as_fd(), last, DIRECTORY_MODE)?;
     } else {
-        make_file(at.as_fd(), last)?;
+        make_file(at.as_fd(), last, FILE_MODE)?;
     }
     open_beneath(at.as_fd(), last)
 }

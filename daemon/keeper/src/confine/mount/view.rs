@@ -11,13 +11,14 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::ops::{
-    DIRECTORY_MODE, attach, copy, is_directory, make_directory, make_file, make_path, open_beneath,
+    DIRECTORY_MODE, FILE_MODE, attach, copy, is_directory, make_directory, make_file, make_path,
+    open_beneath,
 };
 use super::own_dirs;
 use super::places::{Cover, Guard, Pin, Places, Visible};
 use super::resolve::{file_id, resolve, resolve_link};
 use crate::confine::kernel::{self, NO_DEVICES, NO_SUID, READ_ONLY};
-use crate::protocol::confinement::{IfAbsent, Temporary};
+use crate::protocol::confinement::{IfAbsent, PLACEHOLDER_MARK, Temporary};
 
 /// Names in the store of empty things.
 pub(crate) const EMPTY_DIRECTORY: &CStr = c"directory";
@@ -145,17 +146,19 @@ pub(crate) fn make_absent(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
 
 /// Makes an absent place and the directories above it, one name at a time.
 pub(crate) fn make(guard: &Guard, pins: &[Pin]) -> Result<(), Errno> {
+    let [directory_mode, file_mode] =
+        [DIRECTORY_MODE, FILE_MODE].map(|mode| mode | PLACEHOLDER_MARK);
     let mut above = resolve(&guard.beneath)?;
     for pin in guard.pins.iter().filter_map(|&index| pins.get(index)) {
-        make_directory(above.as_fd(), last_name(&pin.path), DIRECTORY_MODE)?;
+        make_directory(above.as_fd(), last_name(&pin.path), directory_mode)?;
         above = resolve(&pin.path)?;
     }
     match guard.if_absent {
         // It is the last of its own pins.
         IfAbsent::PinDirectory => Ok(()),
-        IfAbsent::MakeFile => make_file(above.as_fd(), last_name(&guard.path)),
+        IfAbsent::MakeFile => make_file(above.as_fd(), last_name(&guard.path), file_mode),
         IfAbsent::MakeDirectory | IfAbsent::Leave | IfAbsent::PinLink => {
-            make_directory(above.as_fd(), last_name(&guard.path), DIRECTORY_MODE)
+            make_directory(above.as_fd(), last_name(&guard.path), directory_mode)
         }
     }
 }

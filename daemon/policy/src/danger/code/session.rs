@@ -60,7 +60,7 @@ mod tests {
     use super::danger;
     use crate::danger::writes::Files;
     use crate::program::table::ProgramTable;
-    use crate::shell::place::Place;
+    use crate::shell::state::place::Place;
 
     #[test]
     fn commands_that_empty_send_and_remove_are_found() {

@@ -3,6 +3,7 @@
 use termd_proto::policy::Span;
 
 use super::inner_command::InnerCommand;
+use super::less::less_options;
 use super::shells::shell_line;
 use crate::glob::Case;
 use crate::program::kind::{SqlClient, base_name};
@@ -11,10 +12,10 @@ use crate::program::table::call::Call;
 use crate::program::table::form::{Filled, Slot};
 use crate::program::table::row::Takes;
 use crate::program::table::setting::{Setting, setting};
-use crate::shell::choices::Choices;
+use crate::shell::expansion::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
-use crate::shell::word::{UNKNOWN, Word, is_assignment};
+use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
 
 const UNLISTED_VALUE: &str = "it sets a program that others then run";
 const OPEN_DIRECTORY: &str =
@@ -177,6 +178,26 @@ fn of_value(
     if off {
         return Vec::new();
     }
+    let obeyed = match setting {
+        // zsh(1): the directory of its startup files.
+        Setting::File if key == "ZDOTDIR" => vec![InnerCommand::ObeyedHome],
+        Setting::File | Setting::Script => vec![InnerCommand::ObeyedFile(value.to_owned())],
+        Setting::Home => vec![InnerCommand::ObeyedHome],
+        _ => Vec::new(),
+    };
+    let mut started = of_setting_value(table, program, key, setting, value, at);
+    started.extend(obeyed);
+    started
+}
+
+fn of_setting_value(
+    table: &ProgramTable,
+    program: &str,
+    key: &str,
+    setting: &Setting,
+    value: &str,
+    at: usize,
+) -> Vec<InnerCommand> {
     match setting {
         Setting::Line => line(table, value, at, names_shell(key)),
         Setting::Alias => match value.strip_prefix('!') {
@@ -203,12 +224,12 @@ fn of_value(
         | Setting::Home
         | Setting::Directories
         | Setting::Off(_) => Vec::new(),
+        Setting::Options(program) if program == "less" => less_options(at, value),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let program = program.split_whitespace();
             let mut words: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
-            let is_less = words.first().is_some_and(|word| word.text == "less");
-            for raw in option_words(value, is_less) {
+            for raw in value.split_whitespace() {
                 if raw.contains(';') {
                     // No shell reads it: the quotes belong to code.
                     words.push(Word::literal(raw, span));
@@ -243,23 +264,6 @@ fn loads(key: &str, value: &str) -> Vec<InnerCommand> {
     vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
 }
 
-/// The words of options. A command of less(1) goes on to a `$` or to the end.
-fn option_words(value: &str, is_less: bool) -> Vec<&str> {
-    let command = value.match_indices('+').find(|(at, _)| {
-        let before = value.get(..*at).unwrap_or_default();
-        is_less && (before.is_empty() || before.ends_with(char::is_whitespace))
-    });
-    let Some((at, _)) = command else {
-        return value.split_whitespace().collect();
-    };
-    let (before, behind) = value.split_at(at);
-    let (command, rest) = behind.split_once('$').unwrap_or((behind, ""));
-    let mut words: Vec<&str> = before.split_whitespace().collect();
-    words.push(command);
-    words.extend(option_words(rest, is_less));
-    words
-}
-
 /// A text that is expanded as in double quotes.
 fn expanded_text(value: &str, at: usize) -> Vec<InnerCommand> {
     let text = value.replace('"', "\\\"");
@@ -287,12 +291,21 @@ fn line(table: &ProgramTable, value: &str, at: usize, may_be_shell: bool) -> Vec
         .is_some_and(|row| row.takes == Some(Takes::Shell));
     let is_plain = (!is_shell || (is_word && may_be_shell))
         && !value.contains([';', '&', '|', '`', '\n', '>'])
-        && !value.contains("$(");
+        && !["$(", "<("].iter().any(|begin| value.contains(begin));
     let is_known = is_installed(program) && table.is_harmless_value(name);
-    if !(is_plain && (name.starts_with('$') || is_known)) {
+    if !(is_plain && (is_variable(name) || is_known)) {
         started.push(InnerCommand::Doubtful(UNLISTED_VALUE));
     }
     started
+}
+
+/// Whether a word is a variable and nothing else: `$EDITOR`, and not `${EDITOR:-vi}`.
+fn is_variable(word: &str) -> bool {
+    let name = word.strip_prefix('$').unwrap_or_default();
+    let inner = name
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'));
+    is_name(inner.unwrap_or(name))
 }
 
 /// Whether a file is neither the system's nor found by its name alone.

@@ -6,7 +6,7 @@ use super::by_row::command;
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
-use crate::shell::choices::Choices;
+use crate::shell::expansion::choices::Choices;
 use crate::shell::expansion::{Scope, expand};
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;

@@ -23,6 +23,10 @@ pub(crate) enum InnerCommand {
     },
     /// A file that a shell reads as its script.
     ScriptFile(Vec<Word>),
+    /// A file that programs obey, as a variable or a setting names it.
+    ObeyedFile(String),
+    /// A directory whose hidden files programs obey, as a variable names it.
+    ObeyedHome,
     /// Something that is not read and runs. To a rule, that may be any command.
     Any,
     /// Code for an interpreter.

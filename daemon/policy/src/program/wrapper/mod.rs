@@ -8,6 +8,7 @@ mod containers;
 mod editors;
 mod env;
 pub(crate) mod inner_command;
+mod less;
 mod multiplexers;
 mod sed_script;
 mod shells;
@@ -21,6 +22,7 @@ pub(crate) use editors::sed_script;
 use editors::{editor, interpreter, opened, script, sed};
 use env::env;
 use inner_command::InnerCommand;
+use less::less;
 use multiplexers::{screen, tmux};
 pub(crate) use shells::reads_script_from_stdin;
 use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
@@ -44,9 +46,9 @@ pub(crate) fn inner_commands(
         "tmux" => tmux(args),
         "screen" => screen(args),
         "sed" | "gsed" => sed(args),
-        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" | "less" => {
-            editor(args)
-        }
+        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" => editor(args),
+        // On some systems more(1) is less(1).
+        "less" | "more" => less(args),
         "busybox" | "toybox" => Vec::new(),
         "docker" | "podman" | "nerdctl" => containers::entry_points(table, program, args),
         "fish" => fish_line(args),

@@ -2,7 +2,7 @@
 
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
-use crate::shell::printed::is_stdin;
+use crate::shell::expansion::printed::is_stdin;
 use crate::shell::word::Word;
 
 /// Options of fish(1) that take a value.
@@ -17,6 +17,8 @@ struct ShellArguments<'a> {
     letters: String,
     /// The long options that hold their value.
     long: Vec<(usize, &'a str, &'a str)>,
+    /// The numbers of the files that it reads before anything else.
+    startup: Vec<usize>,
     /// The number of the first operand.
     first: usize,
 }
@@ -29,15 +31,21 @@ impl<'a> ShellArguments<'a> {
             "zsh" | "rzsh" | "ksh" | "rksh" | "mksh" | "ksh93" | "yash"
         );
         let (mut letters, mut long, mut first) = (String::new(), Vec::new(), 0);
+        let mut startup = Vec::new();
         while let Some(word) = args.get(first) {
             let text = word.text.as_str();
             let at = first;
             first += 1;
+            // bash(1) takes long options with one dash, too.
+            let name = text.trim_start_matches('-');
             if matches!(text, "-" | "--") {
                 break;
+            } else if text.starts_with('-') && matches!(name, "rcfile" | "init-file") {
+                startup.push(first);
+                first += 1;
             } else if let Some(name) = text.strip_prefix("--") {
                 long.extend(name.split_once('=').map(|(name, value)| (at, name, value)));
-                first += usize::from(matches!(name, "rcfile" | "init-file" | "emulate"));
+                first += usize::from(name == "emulate");
             } else if let Some(cluster) = text.strip_prefix(['-', '+']) {
                 for (start, letter) in cluster.char_indices() {
                     letters.push(letter);
@@ -57,6 +65,7 @@ impl<'a> ShellArguments<'a> {
         Self {
             letters,
             long,
+            startup,
             first,
         }
     }
@@ -67,6 +76,7 @@ pub(super) fn shell_line(shell: &str, args: &[Word]) -> Vec<InnerCommand> {
     let ShellArguments {
         letters,
         long,
+        startup,
         first,
     } = ShellArguments::of(shell, args);
     let named = long.iter();
@@ -74,6 +84,9 @@ pub(super) fn shell_line(shell: &str, args: &[Word]) -> Vec<InnerCommand> {
     let mut started: Vec<InnerCommand> = named
         .map(|(at, _, value)| InnerCommand::line((*at, value)))
         .collect();
+    let startup = startup.iter().filter_map(|at| args.get(*at..));
+    let startup = startup.filter(|words| !words.is_empty());
+    started.extend(startup.map(|words| InnerCommand::ScriptFile(words.to_vec())));
     let is_long = |word: &Word| matches!(&*word.text, "--command" | "--commands" | "--execute");
     let has_command = letters.contains('c') || args.iter().take(first).any(is_long);
     let operands = args.get(first..).unwrap_or_default();

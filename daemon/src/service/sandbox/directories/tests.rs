@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 
 use super::*;
 
@@ -13,6 +14,12 @@ fn list(state_dir: &Path) -> Vec<PathBuf> {
     DirectoryList::new(state_dir).read()
 }
 
+/// As the keeper makes one.
+fn make(path: &Path) {
+    let mode = 0o755 | PLACEHOLDER_MARK;
+    let _ = fs::DirBuilder::new().mode(mode).create(path);
+}
+
 /// Claims these for a terminal, which then creates them as the keeper does.
 fn start(directories: &SandboxDirectories, number: u64, paths: &[PathBuf]) -> Vec<PathBuf> {
     let needed = paths.iter().map(|path| NeededPath {
@@ -22,7 +29,7 @@ fn start(directories: &SandboxDirectories, number: u64, paths: &[PathBuf]) -> Ve
     let found = || Ok::<Vec<_>, ()>(needed.collect());
     let claimed = directories.claim(&id(number), found, |needed| needed);
     for path in paths {
-        let _ = fs::create_dir(path);
+        make(path);
     }
     claimed.unwrap().1
 }
@@ -63,7 +70,7 @@ fn what_an_earlier_server_made_is_removed_too() {
     let root = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(root.path()).unwrap();
     let path = root.join("made");
-    fs::create_dir(&path).unwrap();
+    make(&path);
     let state = tempfile::tempdir().unwrap();
     let directories = SandboxDirectories::new(state.path());
     directories.reclaim(&id(1), std::slice::from_ref(&path));
@@ -92,7 +99,7 @@ fn what_a_killed_daemon_left_is_removed_unless_somebody_has_it() {
     assert!(!kept.exists());
     assert!(list(&root).is_empty());
     // Damage names nothing that is not whole.
-    fs::create_dir(&left).unwrap();
+    make(&left);
     let cut = left.as_os_str().as_bytes();
     let file = root.join("made-directories");
     fs::write(file, [b"relative\0\0", cut].concat()).unwrap();
@@ -104,9 +111,39 @@ fn what_a_killed_daemon_left_is_removed_unless_somebody_has_it() {
 fn no_link_leads_a_removal_elsewhere() {
     let root = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(root.path()).unwrap();
-    fs::create_dir_all(root.join("real/made")).unwrap();
+    fs::create_dir(root.join("real")).unwrap();
+    make(&root.join("real/made"));
     std::os::unix::fs::symlink("real", root.join("link")).unwrap();
-    assert!(remove_empty(&root.join("link/made")).is_err());
+    assert!(remove_placeholder(&root.join("link/made")).is_err());
     assert!(root.join("real/made").exists());
-    assert!(remove_empty(&root.join("real/made")).is_ok());
+    assert!(remove_placeholder(&root.join("real/made")).is_ok());
+}
+
+#[test]
+fn only_what_is_marked_and_empty_is_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(root.path()).unwrap();
+    let [file, filled, remade] = ["file", "filled", "remade"].map(|name| root.join(name));
+    let mut marked = fs::File::options();
+    marked
+        .write(true)
+        .create(true)
+        .mode(0o644 | PLACEHOLDER_MARK);
+    drop(marked.open(&file));
+    drop(marked.open(&filled));
+    assert_eq!(remove_placeholder(&file), Ok(Removal::Removed));
+    assert!(!file.exists());
+    fs::write(&filled, "somebody's").unwrap();
+    assert_eq!(remove_placeholder(&filled), Ok(Removal::Filled));
+    fs::create_dir(&remade).unwrap();
+    assert_eq!(remove_placeholder(&remade), Ok(Removal::Foreign));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&filled), 0o644, "its mark is gone");
+    assert_eq!(fs::read(&filled).unwrap(), b"somebody's");
+    assert_eq!(mode(&remade) & PLACEHOLDER_MARK, 0);
+    // The next use of the same place is judged anew.
+    fs::remove_dir(&remade).unwrap();
+    std::os::unix::fs::symlink(&filled, &remade).unwrap();
+    assert_eq!(remove_placeholder(&remade), Ok(Removal::Foreign));
+    assert!(filled.exists());
 }

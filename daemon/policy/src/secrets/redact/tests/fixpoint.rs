@@ -1,10 +1,8 @@
 //! That nothing is left to do the second time, also in texts that are made to change for long; and
 //! that what is made to be slow is not.
 
-use rustix::time::{ClockId, clock_gettime};
-
 use super::super::*;
-use super::{argv_again, hidden_again};
+use super::{argv_again, hidden_again, processor_time_of};
 
 /// Quotes that open and never close, each before a place of a secret.
 const CHAIN: &str = "'curl -u x:";
@@ -94,23 +92,13 @@ fn texts_of_what_is_looked_for_are_at_rest() {
     }
 }
 
-/// Processor time that this thread has had, in nanoseconds.
-fn own_time() -> i64 {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
 /// Eight times the text takes some eight times the work. What is quadratic takes 64 times as much.
 #[test]
 fn work_grows_as_the_text_does() {
     let redactor = Redactor::default();
     let work = |piece: &str, bytes: usize| {
         let text = piece.repeat(bytes / piece.len());
-        let once = || {
-            let begun = own_time();
-            let _ = redactor.text(&text);
-            own_time() - begun
-        };
+        let once = || processor_time_of(|| drop(redactor.text(&text)));
         (0..3).map(|_| once()).min().unwrap_or_default()
     };
     for piece in [
@@ -136,6 +124,6 @@ fn work_grows_as_the_text_does() {
         "'--password ",
     ] {
         let (short, long) = (work(piece, 16 << 10), work(piece, 128 << 10));
-        assert!(long < 24 * short, "{piece:?}: {short} and {long} ns");
+        assert!(long < 24 * short, "{piece:?}: {short:?} and {long:?}");
     }
 }

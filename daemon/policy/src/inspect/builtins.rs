@@ -1,0 +1,70 @@
+//! What builtins of a shell evaluate, and what they set.
+
+use termd_proto::policy::{Span, Verdict};
+
+use super::assignment::{is_setter, run_builtin};
+use super::command_sink::CommandSink;
+use super::inspector::Inspector;
+use super::script::inspect_subscript;
+use super::stdin::Stdin;
+use crate::shell::expansion::source::Nesting;
+use crate::shell::word::{UNKNOWN, Word};
+
+impl Inspector {
+    /// Takes what a builtin sets, and inspects what it evaluates.
+    pub(super) fn builtin(&mut self, program: &str, args: &[Word], span: Span, depth: usize) {
+        self.inspection.unordered.matters |= is_setter(program);
+        run_builtin(program, args, &mut self.inspection.state);
+        match program {
+            "test" | "[" | "let" | "printf" | "read" | "unset" | "declare" | "typeset"
+            | "local" | "export" | "readonly" | "mapfile" | "readarray" | "getopts" | "wait" => {
+                for word in args {
+                    inspect_subscript(self, &word.text, word.span, depth + 1);
+                    let name = word.text.split(['[', '=', '+']).next().unwrap_or_default();
+                    let is_computed = name.contains(UNKNOWN) && word.text.contains('[');
+                    let is_test = matches!(program, "test" | "[");
+                    if !is_test
+                        && (is_computed || self.inspection.programs.variable(name).is_some())
+                    {
+                        self.inspection.note_possible(word.span);
+                    }
+                }
+                if program == "mapfile" || program == "readarray" {
+                    let callback = args.iter().position(|word| word.text == "-C");
+                    if let Some(line) = callback.and_then(|at| args.get(at + 1)) {
+                        let nesting = Nesting::Within(line.span);
+                        self.script(&line.text, nesting, depth + 1);
+                    }
+                }
+            }
+            "enable" if args.iter().any(|word| word.text.starts_with("-f")) => {
+                let reason = "it loads a builtin from a file";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "bind" | "bindkey" if args.iter().any(|word| binds(&word.text)) => {
+                let reason = "it gives keys a meaning that is not known";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "fc" if !args.iter().any(|word| word.text.starts_with("-l")) => {
+                let reason = "it runs a line of the history, changed";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            // zshmisc(1), csh(1).
+            "repeat" => {
+                let words = args.get(1..).unwrap_or_default();
+                self.command(words, &Stdin::Given, depth + 1);
+            }
+            // Its keys edit lines in ways that are not followed.
+            "set" if args.iter().any(|word| word.text == "vi") => {
+                self.inspection.note_possible(span);
+            }
+            "coproc" => self.inspection.state.feeds_program = true,
+            _ => {}
+        }
+    }
+}
+
+/// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.
+fn binds(text: &str) -> bool {
+    text.starts_with("-x") || text.starts_with("-s") || text.contains(':') || text.contains(UNKNOWN)
+}

@@ -1,0 +1,77 @@
+//! What commands write to files, by their rows.
+
+use termd_proto::policy::{Span, Verdict};
+
+use super::links::makes_links;
+use super::version::Part;
+use crate::danger::files::is_kept;
+use crate::danger::{self, WrittenFile};
+use crate::inspect::inspection::Inspection;
+use crate::inspect::stdin::Stdin;
+use crate::shell::word::Word;
+use crate::word_list::is_listed;
+
+/// Programs that make a program of what they read, and name it behind `-o`.
+const COMPILERS: &str =
+    "cc gcc g++ c++ clang clang++ tcc rustc go ghc gfortran ld nim crystal v dmd gdc ldc2 ocamlopt";
+
+impl Inspection {
+    /// Learns of what a command writes, by its row, and of what a compiler makes.
+    pub(in crate::inspect) fn learn_written(
+        &mut self,
+        program: &str,
+        args: &[Word],
+        stdin: &Stdin,
+        span: Span,
+    ) {
+        let written = &mut self.written;
+        let is_link = makes_links(program, args);
+        for file in danger::written_files(&self.programs, program, args) {
+            match file {
+                WrittenFile::New(path) if matches!(program, "tee" | "sponge") => {
+                    let appends = args
+                        .iter()
+                        .any(|word| matches!(&*word.text, "-a" | "--append"));
+                    written.learn(&path, stdin, appends);
+                }
+                // What a compiler makes is no script.
+                WrittenFile::New(_) if is_listed(program, COMPILERS) => {}
+                WrittenFile::New(path) => written.learn(&path, &Stdin::Computed, false),
+                WrittenFile::Changed(path) => {
+                    written.add(&path, vec![vec![Part::Changed]], true);
+                }
+                WrittenFile::Copy { source, path } => written.learn_copy(&source, &path, is_link),
+            }
+        }
+        if matches!(program, "sed" | "gsed") {
+            // Its script may name the files that `w` writes.
+            for word in args.iter().filter(|word| word.text.contains('w')) {
+                let is_script =
+                    word.text.contains([' ', 'w']) && !word.text.starts_with(['.', '/']);
+                if is_script && word.text.split_whitespace().count() > 1 {
+                    written.learn_code(&word.text);
+                }
+            }
+        }
+        if !written.links.learn(program, args) {
+            let reason = "it makes more links than are followed";
+            self.note_unread(Verdict::Unknown, reason, span);
+        }
+        let empties = *stdin == Stdin::File("/dev/null".to_owned());
+        let mut files = args.iter().filter(|word| !word.text.starts_with('-'));
+        if empties
+            && matches!(program, "tee" | "sponge")
+            && let Some(file) = files.find(|word| is_kept(&word.text))
+        {
+            let reason = "it empties a file of data";
+            self.note(Verdict::Dangerous, reason, file.span);
+        }
+        let made = args
+            .windows(2)
+            .filter(|pair| pair.first().is_some_and(|word| word.text == "-o"));
+        if is_listed(program, COMPILERS) {
+            let made = made.filter_map(|pair| pair.get(1));
+            self.built.extend(made.map(|word| word.raw.clone()));
+        }
+    }
+}

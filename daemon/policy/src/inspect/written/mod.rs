@@ -1,0 +1,12 @@
+//! Files that a text writes and then runs: `cat > x.sh <<E …`, `bash x.sh`.
+//!
+//! **Promise:** a file is run as everything that the text may have given it. What of it is not known is named as
+//! unread.
+
+mod learn;
+mod links;
+mod run;
+mod version;
+mod written_files;
+
+pub(super) use written_files::WrittenFiles;

@@ -1,0 +1,181 @@
+//! The tree of a text by tree-sitter's grammar of bash, for a bounded price.
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+
+use super::grammar_faults::{parts_cut_off, prefixes_as_programs, with_separators};
+
+/// Bytes that the grammar's scanner is given at a time. The scanner looks ahead, for some tokens up to
+/// the text's end, and asks again for what it looks at again. So the bytes that it has asked for
+/// measure its work.
+const CHUNK_BYTES: usize = 256;
+/// How often the scanner may ask for the whole text. Ten times is usual; for `x=(x=(x=(…` it would
+/// ask once for each word.
+const MAX_PASSES: usize = 256;
+/// Pipes in a text that is parsed. Where a text ends within a pipeline, the parser weighs each stage
+/// as the place of the mistake, together with all stages before it: 30,000 took a minute and
+/// gigabytes. The bound is twice `MAX_JUDGED_COMMANDS`, so a longer pipeline is not safe anyway.
+const MAX_PIPES: usize = 2_000;
+/// Prefixes of one command that are parsed as blanks, such as `! time ! { …; }`.
+const MAX_PREFIXES: usize = 4;
+/// How often parts of words are joined with what stands before them. Once does for most texts.
+const MAX_JOINS: usize = 4;
+
+thread_local! {
+    /// Creating a parser costs more than parsing a line.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// The tree of a text, or `None` if it would take too long to make.
+///
+/// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
+/// with each `<<<` as a redirection from a file, at the same place;
+/// [`Source::operator`](crate::shell::expansion::source::Source::operator) tells the two apart. A `!` or `time`
+/// that it takes for a program is parsed as blanks, and a part that it cuts off a word as letters.
+pub(crate) fn parse(text: &str) -> Option<Tree> {
+    if has_too_many_pipes(text) {
+        return None;
+    }
+    let mut tree = tree_of(text)?;
+    let mut read: Option<String> = None;
+    if tree.root_node().has_error() && text.contains("<<<") {
+        let without = text.replace("<<<", "  <");
+        tree = tree_of(&without)?;
+        read = Some(without);
+    }
+    if tree.root_node().has_error()
+        && let Some(separated) = with_separators(read.as_deref().unwrap_or(text))
+        && let Some(better) = tree_of(&separated).filter(|tree| !tree.root_node().has_error())
+    {
+        tree = better;
+        read = Some(separated);
+    }
+    for _ in 0..MAX_PREFIXES {
+        let prefixes = prefixes_as_programs(&tree, text);
+        if prefixes.is_empty() {
+            break;
+        }
+        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
+        for prefix in prefixes {
+            if let Some(prefix) = bytes.get_mut(prefix) {
+                prefix.fill(b' ');
+            }
+        }
+        let without = String::from_utf8(bytes).ok()?;
+        tree = tree_of(&without)?;
+        read = Some(without);
+    }
+    for _ in 0..MAX_JOINS {
+        let parts = parts_cut_off(&tree);
+        if parts.is_empty() {
+            break;
+        }
+        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
+        for part in parts {
+            if let Some(part) = bytes.get_mut(part) {
+                part.fill(b'a');
+            }
+        }
+        let joined = String::from_utf8(bytes).ok()?;
+        tree = tree_of(&joined)?;
+        read = Some(joined);
+    }
+    Some(tree)
+}
+
+fn tree_of(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut new = Parser::new();
+            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *parser = Some(new);
+        }
+        let parser = parser.as_mut()?;
+        parser.reset();
+        let max_read = MAX_PASSES * text.len().max(CHUNK_BYTES);
+        let bytes_read = Cell::new(0_usize);
+        let mut read = |from: usize, _: Point| {
+            let end = from.saturating_add(CHUNK_BYTES).min(text.len());
+            let chunk = text.as_bytes().get(from..end).unwrap_or_default();
+            bytes_read.set(bytes_read.get() + chunk.len());
+            chunk
+        };
+        let mut go_on = |_: &ParseState| {
+            if bytes_read.get() > max_read {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut go_on);
+        parser.parse_with_options(&mut read, None, Some(options))
+    })
+}
+
+/// Where a walk goes from a node.
+pub(crate) enum Step {
+    /// To the node's children, if it has any.
+    Into,
+    /// To the node's next sibling.
+    Over,
+}
+
+/// Visits a node and all nodes in it, in the order of the text, until `visit` breaks.
+pub(crate) fn walk<'t, Found>(
+    root: Node<'t>,
+    mut visit: impl FnMut(Node<'t>) -> ControlFlow<Found, Step>,
+) -> Option<Found> {
+    let mut cursor = root.walk();
+    loop {
+        match visit(cursor.node()) {
+            ControlFlow::Break(found) => return Some(found),
+            ControlFlow::Continue(Step::Into) if cursor.goto_first_child() => continue,
+            ControlFlow::Continue(Step::Into | Step::Over) => {}
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+        }
+    }
+}
+
+/// Whether a text has more than `MAX_PIPES` pipes.
+///
+/// Every `|` is counted first. Only the grammar knows which of them are quoted; a bound that reads
+/// quotes in another way is none. Where many may be quoted (a table in a here-document), the grammar
+/// parses the text with its pipes replaced by separators, which costs little.
+fn has_too_many_pipes(text: &str) -> bool {
+    let pipes = text.matches('|').count();
+    pipes > MAX_PIPES
+        && quoted_pipes(text).is_none_or(|quoted| pipes.saturating_sub(quoted) > MAX_PIPES)
+}
+
+/// How many `|` of a text are no operators. `None` if the text does not parse without its pipes.
+fn quoted_pipes(text: &str) -> Option<usize> {
+    let without_pipes = text.replace(">|", "> ").replace("||", "&&");
+    let without_pipes = without_pipes.replace("|&", "; ").replace('|', ";");
+    let tree = tree_of(&without_pipes)?;
+    if tree.root_node().has_error() {
+        return None;
+    }
+    let mut quoted = 0;
+    walk(tree.root_node(), |node| {
+        let is_text = match node.kind() {
+            "raw_string" | "ansi_c_string" | "comment" | "string_content" | "heredoc_content" => {
+                true
+            }
+            "heredoc_body" => node.named_child_count() == 0,
+            _ => false,
+        };
+        if !is_text {
+            return ControlFlow::<(), _>::Continue(Step::Into);
+        }
+        let within = text.get(node.byte_range()).unwrap_or_default();
+        quoted += within.matches('|').count();
+        ControlFlow::Continue(Step::Over)
+    });
+    Some(quoted)
+}

@@ -1,0 +1,122 @@
+//! Code of interpreters, and lines typed into programs, that may start the program that a rule denies.
+#![allow(clippy::too_many_lines)] // Tables.
+
+use crate::tests::forbidden::Forbidden;
+
+const FROB: Forbidden = Forbidden("frob");
+
+#[test]
+fn code_that_can_start_a_program_may_start_any() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "python3 -c 'import webbrowser as w;w.get(\"./frob %s\").open(\"x\")'",
+            "python3 -c 'import code;code.interact()' <<< x",
+            "python3 -c 'breakpoint()' <<< 'import os; os.system(\"./frob\")'",
+            "python3 -c 'import pdb; pdb.set_trace()'",
+            "python3 -c 'import ctypes; ctypes.cdll.LoadLibrary(x)'",
+            "python3 -c 'import pty; pty.spawn(x)'",
+            "python3 -c 'import pty as p; p.spawn(x)'",
+            "python3 -c 'import multiprocessing as m; m.Process(target=f).start()'",
+            "python3 -c 'import importlib; importlib.import_module(x).f(y)'",
+            "python3 -c 'import pdb; pdb.run(x)'",
+            "python3 -c 'import timeit; timeit.timeit(x)'",
+            "python3 -c 'import os as o; o.__dict__[x](y)'",
+            "python3 -c 'import os; vars(os)[x](y)'",
+            "python3 -c 'import pickle; pickle.loads(x)'",
+            "python3 -c 'import cProfile; cProfile.run(x)'",
+            "python3 -c '[c for c in ().__class__.__base__.__subclasses__()]'",
+            "python3 -c 'import sys; sys.modules[x].f(y)'",
+            "perl -e 'exec{$ARGV[0]} @ARGV' ./frob",
+            "perl -e 'readpipe(shift)' ./frob",
+            "perl -e 'use IPC::Open3; open3(a,b,c,shift)' ./frob",
+            "perl -e 'use IPC::Open2; open2(a,b,shift)' ./frob",
+            "perl -e '$x->(y)'",
+            "perl -e '&$x(y)'",
+            "perl -e 'require shift'",
+            "perl -e 's/x/y/ee'",
+            "perl -e 'print <$x>; glob(\"x\")' ",
+            "ruby -e 'spawn(*ARGV)' ./frob",
+            "ruby -e 'require ARGV[0]' x",
+            "ruby -e 'x.public_send(y, z)'",
+            "node -e 'process.binding(\"spawn_sync\")'",
+            "node -e 'import(process.argv[1])' x",
+            "node -e 'new (require(\"worker_threads\").Worker)(x)'",
+            "node -e 'require(\"cluster\").fork()'",
+            "node -e 'process.dlopen(x, y)'",
+            "node -e 'require(\"vm\").runInThisContext(x)'",
+            "node -e 'require(\"module\")._load(x)'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "python3 -c 'import json; print(json.load(open(\"a.json\")))'",
+            "python3 -c 'import torch; print(torch.__version__)'",
+            "python3 -c 'from app.models import User; print(User.query.count())'",
+            "node -e 'console.log(require(\"./package.json\").version)'",
+            "node -e 'const x = require(\"./lib/x\"); console.log(x.parse(\"a\"))'",
+            "perl -pe 's/(\\d+)/$1+1/e' f",
+            "ruby -rjson -e 'puts JSON.parse(STDIN.read)[\"a\"]' < a.json",
+        ],
+    );
+}
+
+#[test]
+fn a_line_typed_into_a_program_may_start_any() {
+    for (program, lines) in [
+        (
+            "bash",
+            [
+                "BASH_ALIASES[ls]=./frob",
+                "PROMPT_COMMAND+=('./frob')",
+                "./+(f|r|o|b)",
+            ]
+            .as_slice(),
+        ),
+        (
+            "gdb",
+            &[
+                "| help | ./frob",
+                "she ./frob",
+                "shell ./frob",
+                "pipe help | ./frob",
+                "eval \"%s\", $c",
+                "target remote | ./frob",
+                "set exec-wrapper ./frob",
+                "run -c ./frob",
+                "source x.gdb",
+                "python import os; os.system('./frob')",
+                "call (int)system($c)",
+            ],
+        ),
+        (
+            "sqlite3",
+            &[
+                "select edit('x','./frob');",
+                ".shell ./frob",
+                ".once '|./frob'",
+                "select load_extension('x');",
+            ],
+        ),
+        (
+            "python3",
+            &["from subprocess import run as r", "import pty"],
+        ),
+    ] {
+        FROB.all_are_stopped(Some(program), lines);
+    }
+    FROB.none_is_asked_about(
+        Some("gdb"),
+        &[
+            "bt",
+            "print x",
+            "info threads",
+            "next",
+            "break main",
+            "continue",
+        ],
+    );
+    FROB.none_is_asked_about(Some("sqlite3"), &["select 1;", ".tables"]);
+    FROB.none_is_asked_about(Some("python3"), &["print(1)", "x = [1, 2]", "import json"]);
+}

@@ -1,0 +1,10 @@
+//! A rule that forbids a program, and the ways in which lines start it all the same.
+
+mod code;
+mod grammar;
+mod helpers;
+mod order;
+mod programs;
+mod shells;
+mod starters;
+mod values;
