@@ -105,7 +105,7 @@ fn a_run_on_pipes_is_a_task_with_the_form_that_its_call_has_asked_for() {
 }
 
 #[test]
-fn what_is_soon_over_or_types_into_a_program_is_answered_at_once() {
+fn what_is_soon_over_or_has_a_short_time_or_asks_is_answered_at_once() {
     let daemon = TestDaemon::start();
     let mut client = follower(&daemon);
     let result = client.call("session_exec", &json!({ "exec": "echo hi" }));
@@ -113,6 +113,12 @@ fn what_is_soon_over_or_types_into_a_program_is_answered_at_once() {
     let run = json!({ "exec": "sleep 341", "timeout": 0.5 });
     let result = client.call("session_exec", &run);
     assert_members(&result, &json!({ "timed_out": true, "is_alive": true }));
+    let asks = json!({ "exec": "read -p 'Go on? ' x" });
+    let result = client.call("session_exec", &asks);
+    assert_members(
+        &result,
+        &json!({ "state": "awaiting_input", "is_alive": true }),
+    );
     // Without the extension in the request there is no task.
     let mut other = McpClient::stateless(&daemon, &json!({}));
     let run = json!({ "exec": "sleep 3.5; echo over" });

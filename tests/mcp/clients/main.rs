@@ -11,6 +11,7 @@
 mod agents;
 mod inspector;
 mod sdk;
+mod tasks;
 
 /// One test for each scenario and SDK.
 macro_rules! scenarios {
