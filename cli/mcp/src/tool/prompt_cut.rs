@@ -32,8 +32,7 @@ impl PromptCut {
             (PromptPlace::Apart, None) if Standing::of_wait(wait).takes_a_line() => {
                 (seen, wait.activity.prompt_text.clone())
             }
-            (PromptPlace::Apart, None) => (seen, None),
-            (PromptPlace::Output, _) => (seen, None),
+            (PromptPlace::Apart, None) | (PromptPlace::Output, _) => (seen, None),
         };
         let mut lines = wait.line_outputs.clone();
         // A reader who begins elsewhere has not read what lies before.
