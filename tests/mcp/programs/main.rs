@@ -26,6 +26,9 @@ use shells::Shell;
 /// How late an answer may be on a machine that builds beside it.
 const LATE: Duration = Duration::from_secs(4);
 
+/// How many scenarios are played in one terminal. Those of shells depend on none before them.
+const PART: usize = 40;
+
 /// A program and what is known of it.
 #[derive(Debug, Clone, Copy)]
 struct Program<'a> {
@@ -98,19 +101,27 @@ impl Program<'_> {
         (scenarios.len() - faults.len(), faults)
     }
 
-    /// Plays all scenarios by both sets at once. All have to be right.
+    /// Plays all scenarios by both sets at once, a long table in two terminals. All have to be right.
     fn check(&self, scenarios: &[Scenario]) {
         let daemon = TestDaemon::start();
-        let (session, terminal) = std::thread::scope(|scope| {
-            let by = |set| {
+        let sets = [Set::Session, Set::Terminal];
+        let results = std::thread::scope(|scope| {
+            let parts = || scenarios.chunks(PART);
+            let plays = sets.map(|set| {
                 let daemon = &daemon;
-                scope.spawn(move || self.play_all(daemon, set, scenarios))
-            };
-            let (session, terminal) = (by(Set::Session), by(Set::Terminal));
-            (session.join().unwrap(), terminal.join().unwrap())
+                let play = |part| scope.spawn(move || self.play_all(daemon, set, part));
+                parts().map(play).collect::<Vec<_>>()
+            });
+            plays.map(|parts| {
+                let parts = parts.into_iter().map(|part| part.join().unwrap());
+                parts.fold((0, Vec::new()), |mut all, (right, faults)| {
+                    all.1.extend(faults);
+                    (all.0 + right, all.1)
+                })
+            })
         });
         let mut wrong = Vec::new();
-        for (set, (right, faults)) in [(Set::Session, session), (Set::Terminal, terminal)] {
+        for (set, (right, faults)) in sets.into_iter().zip(results) {
             let (name, set, all) = (self.name, set.name(), scenarios.len());
             eprintln!("{name} by {set}: {right} of {all} right");
             wrong.extend(faults.into_iter().map(|fault| format!("{set} {fault}")));

@@ -79,6 +79,16 @@ pub(crate) fn python() -> Vec<Scenario> {
         )
         .takes(1_000)
         .alone("output_like_the_prompt"),
+        steps(
+            "output_like_the_prompt_so_far",
+            vec![
+                runs(
+                    "import time; print('>>> ', end='', flush=True); time.sleep(1.5); print('end')",
+                    ">>> ",
+                ),
+                line("", "end").typed(Typed::Nothing).takes(1_500),
+            ],
+        ),
     ]
 }
 

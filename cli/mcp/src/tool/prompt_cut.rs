@@ -5,6 +5,7 @@ use termd_proto::Offset;
 use termd_proto::interact::{LineOutput, WaitForResult};
 
 use super::pages::Pages;
+use super::standing::Standing;
 use crate::settings::PromptPlace;
 
 /// Where output ends before the next prompt.
@@ -27,8 +28,11 @@ impl PromptCut {
         let seen = wait.end.max(wait.activity.end).max(begin);
         let (until, prompt) = match (place, wait.output_end) {
             (PromptPlace::Apart, Some(end)) => (end.clamp(begin, seen), None),
-            (PromptPlace::Apart, None) => (seen, wait.activity.prompt_text.clone()),
-            (PromptPlace::Output, _) => (seen, None),
+            // What a program prints may look like its prompt while it runs.
+            (PromptPlace::Apart, None) if Standing::of_wait(wait).takes_a_line() => {
+                (seen, wait.activity.prompt_text.clone())
+            }
+            (PromptPlace::Apart, None) | (PromptPlace::Output, _) => (seen, None),
         };
         let mut lines = wait.line_outputs.clone();
         // A reader who begins elsewhere has not read what lies before.
