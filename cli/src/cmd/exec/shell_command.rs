@@ -5,7 +5,8 @@ use std::time::Duration;
 use termd_client::{Form, Link, OutputReader};
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, ShowCommand};
 use termd_proto::terminal::{
-    Encoding, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo, TerminalState,
+    Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo,
+    TerminalState,
 };
 use termd_proto::{Offset, TerminalRef};
 
@@ -30,8 +31,24 @@ const NEWEST: u32 = 100;
 #[derive(Debug)]
 pub(super) struct LineEnd {
     pub(super) command: CommandInfo,
-    /// The terminal then.
-    terminal: TerminalInfo,
+    shell: Shell,
+}
+
+/// What the line has made of its shell.
+#[derive(Debug)]
+enum Shell {
+    GoesOn,
+    /// It has ended, and the terminal with it. `None`: nobody has seen how.
+    Ended(Option<ExitStatus>),
+}
+
+impl Shell {
+    fn of(terminal: TerminalInfo) -> Self {
+        match terminal.state {
+            TerminalState::Running => Self::GoesOn,
+            TerminalState::Exited | TerminalState::Closed => Self::Ended(terminal.exit_status),
+        }
+    }
 }
 
 impl LineEnd {
@@ -44,11 +61,10 @@ impl LineEnd {
         if let Some(code) = self.command.exit_code {
             return Ok(u8::try_from(code).map_or(ExitCode(u8::MAX), ExitCode));
         }
-        if self.terminal.state == TerminalState::Running {
+        let Shell::Ended(status) = &self.shell else {
             return Err(ExecError::NoExitCode.into());
-        }
-        let status = self.terminal.exit_status.clone();
-        match Ending::of_terminal(link, id, status).await {
+        };
+        match Ending::of_terminal(link, id, status.clone()).await {
             Ending::Exited(status) => Ok(ExitCode::of_command(&status)),
             ending => Err(ExecError::TerminalEnded(ending.line()).into()),
         }
@@ -152,7 +168,10 @@ impl<'a> ShellCommand<'a> {
             let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
             output.write(page.bytes).await?;
             if is_over && !has_more {
-                return Ok(ran(&command).then_some(LineEnd { command, terminal }));
+                return Ok(ran(&command).then(|| LineEnd {
+                    command,
+                    shell: Shell::of(terminal),
+                }));
             }
             // Its end may have become known since, without further output.
             if !has_more && link.repeat(&request).await?.ended_at_ms.is_none() {
