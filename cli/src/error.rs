@@ -15,8 +15,9 @@ use termd_picture::PictureError;
 use termd_proto::{ErrorKind, code};
 use thiserror::Error;
 
-use crate::cmd::{DaemonError, ExecError};
+use crate::daemon_error::DaemonError;
 use crate::desktop::DesktopError;
+use crate::exec_error::ExecError;
 use crate::exit_code::ExitCode;
 use crate::setup::SetupError;
 use crate::usage_error::UsageError;

@@ -18,6 +18,7 @@ mod screen;
 mod send;
 mod setup;
 mod suggestions;
+mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
 pub(crate) use audit::{
@@ -26,11 +27,11 @@ pub(crate) use audit::{
 pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
-pub(crate) use reading::verb;
 pub(crate) use run::{CreateArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs};
 pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
+pub(crate) use words::verb;
 
 use termd_mcp::Toolset;
 use termd_proto::approval::{ApprovalId, InvalidApprovalId};

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use clap::{Args, Command, FromArgMatches as _};
 
 use super::suggestions::with_safe_suggestions;
+use super::words::verb_at;
 use super::{Cli, Common, Verb};
 
 impl Cli {
@@ -31,12 +32,6 @@ impl Cli {
     }
 }
 
-/// Where the verb stands: no option before it takes a value.
-pub(super) fn verb_at(words: &[OsString]) -> Option<usize> {
-    let is_verb = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
-    Some(1 + words.get(1..)?.iter().position(is_verb)?)
-}
-
 /// Makes `help VERB` of git(1) `VERB --help`, and `version` `--version`.
 fn name_help(words: &mut Vec<OsString>) {
     let Some(at) = verb_at(words) else {
@@ -50,11 +45,6 @@ fn name_help(words: &mut Vec<OsString>) {
         Some("version") => words.splice(at.., ["--version".into()]).for_each(drop),
         _ => {}
     }
-}
-
-/// The verb, whether or not there is one of this name.
-pub(crate) fn verb(words: &[OsString]) -> Option<&str> {
-    words.get(verb_at(words)?)?.to_str()
 }
 
 /// Makes `kill -9` and `kill -INT` of kill(1) `kill --signal=9`. No option of ours is a number or has

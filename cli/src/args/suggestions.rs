@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use super::Cli;
-use super::reading::verb_at;
+use super::words::verb_at;
 
 /// Words for ending, here and in other tools. A wrong guess costs a terminal, so nothing is suggested
 /// for them, nor for what is spelled almost so.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -10,7 +9,6 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
 use termd_proto::daemon::{DaemonInfo, GetDaemonInfo, GetDaemonStats};
-use thiserror::Error;
 use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -18,6 +16,7 @@ use tokio::time::sleep;
 use super::Context;
 use crate::args::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 use crate::confirm::agrees_at_tty;
+use crate::daemon_error::DaemonError;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -26,24 +25,6 @@ use crate::output;
 const RELOAD_DEADLINE: Duration = Duration::from_secs(30);
 /// The pause between two looks whether the reload is over.
 const RELOAD_PAUSE: Duration = Duration::from_millis(20);
-
-/// Why the daemon was not reloaded, stopped or restarted.
-#[derive(Debug, Error)]
-pub(crate) enum DaemonError {
-    /// The keeper cannot be signalled.
-    #[error("cannot signal the daemon (pid {pid}): {source}")]
-    Signal { pid: i32, source: io::Error },
-    /// The program on disk did not pass its trial.
-    #[error("nothing was changed, for the new termd cannot serve: {0}")]
-    NewProgram(String),
-    #[error("the reload is not over after {} s; `termctl status` says what came of it", RELOAD_DEADLINE.as_secs())]
-    ReloadTimeout,
-    #[error("cannot run systemctl: {0}")]
-    NoSystemctl(io::Error),
-    /// systemctl said why on standard error.
-    #[error("`systemctl --user restart {unit}` ended with {status}")]
-    Systemctl { unit: String, status: ExitStatus },
-}
 
 pub(super) async fn run(context: Context, args: DaemonArgs) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
@@ -107,7 +88,7 @@ async fn reload(link: &Link, before: &DaemonInfo) -> Result<DaemonInfo, CliError
             _ => {}
         }
         if begun.elapsed() > RELOAD_DEADLINE {
-            return Err(DaemonError::ReloadTimeout.into());
+            return Err(DaemonError::ReloadTimeout(RELOAD_DEADLINE).into());
         }
         sleep(RELOAD_PAUSE).await;
     }

@@ -29,9 +29,6 @@ mod show;
 mod status;
 mod wait;
 
-pub(crate) use daemon::DaemonError;
-pub(crate) use exec::ExecError;
-
 use std::pin::Pin;
 
 use futures_util::TryFutureExt as _;

@@ -10,11 +10,11 @@ use termd_proto::terminal::{ShowTerminal, Stdio, TerminalState};
 use termd_proto::{ErrorKind, Offset, TerminalRef};
 use tokio::time::sleep;
 
-use super::ExecError;
 use super::no_end::is_at_unmarked_prompt;
 use crate::cmd::send::type_or_ask;
 use crate::confirm::Consent;
 use crate::error::CliError;
+use crate::exec_error::ExecError;
 
 /// How long a shell may take to its prompt: one that has just been started, or whose prompt is slow.
 const PROMPT: Duration = Duration::from_secs(5);

@@ -10,10 +10,10 @@ use termd_proto::terminal::{
 };
 use termd_proto::{Offset, TerminalRef};
 
-use super::ExecError;
 use super::line_output::LineOutput;
 use crate::cmd::attach::ending::Ending;
 use crate::error::CliError;
+use crate::exec_error::ExecError;
 use crate::exit_code::ExitCode;
 use crate::output;
 

@@ -1,6 +1,6 @@
 //! Programs that remove files, or open them to everybody: rm(1), chmod(1), find(1).
 
-use super::writes::{is_root, is_system_path, normal};
+use super::writes::{is_data, is_root, is_system_path, normal};
 use crate::program::kind::base_name;
 use crate::program::options::{Options, Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
@@ -101,20 +101,6 @@ fn is_named_file(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     is_plain && !suffix.is_empty() && !is_data(name)
-}
-
-/// Whether a file holds data that nothing makes anew, by its name.
-pub(crate) fn is_data(name: &str) -> bool {
-    let suffixes = [
-        ".db", ".sqlite", ".sqlite3", ".sql", ".dump", ".bak", ".key", ".pem", ".kdbx", ".rdb",
-        ".tfstate", ".mdb", ".parquet", ".gpg", ".p12",
-    ];
-    let packed = [".gz", ".xz", ".zst", ".bz2"];
-    let name = packed
-        .iter()
-        .find_map(|suffix| name.strip_suffix(suffix))
-        .unwrap_or(name);
-    suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// The suffixes of files that somebody has entered or collected.

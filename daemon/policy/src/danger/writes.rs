@@ -1,6 +1,5 @@
 //! Files that are harmed by a write: devices, files of the system, and those that are obeyed later.
 
-use super::files::is_data;
 use crate::glob::{self, Case};
 use crate::path::normalized;
 use crate::program::table::FilePatterns;
@@ -231,4 +230,18 @@ fn is_device(path: &str) -> bool {
                 rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == UNKNOWN)
             })
         })
+}
+
+/// Whether a file holds data that nothing makes anew, by its name.
+pub(crate) fn is_data(name: &str) -> bool {
+    let suffixes = [
+        ".db", ".sqlite", ".sqlite3", ".sql", ".dump", ".bak", ".key", ".pem", ".kdbx", ".rdb",
+        ".tfstate", ".mdb", ".parquet", ".gpg", ".p12",
+    ];
+    let packed = [".gz", ".xz", ".zst", ".bz2"];
+    let name = packed
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .unwrap_or(name);
+    suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
