@@ -12,7 +12,7 @@ use termd_proto::duration::{self, DurationError};
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 use thiserror::Error;
 
-use crate::signals;
+use crate::signal_number;
 
 /// Why an argument has no meaning. clap names the argument and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -225,7 +225,7 @@ impl FromStr for SignalName {
     type Err = ArgError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = signals::number(text).ok_or(ArgError::Signal);
+        let known = signal_number::number(text).ok_or(ArgError::Signal);
         known.map(|_| Self(text.to_owned()))
     }
 }

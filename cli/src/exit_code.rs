@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU8;
 
-use crate::signals;
+use crate::signal_number;
 use termd_proto::terminal::ExitStatus;
 
 /// termctl's exit code.
@@ -41,7 +41,7 @@ impl ExitCode {
     /// The code that a shell shows for a command's end.
     pub(crate) fn of_command(status: &ExitStatus) -> Self {
         match (&status.signal, status.exit_code) {
-            (Some(name), _) => signals::number(name).map_or(Self(128), Self::of_signal),
+            (Some(name), _) => signal_number::number(name).map_or(Self(128), Self::of_signal),
             (None, Some(code)) => u8::try_from(code).map_or(Self(u8::MAX), Self),
             (None, None) => Self::FAILED,
         }

@@ -26,6 +26,7 @@ mod moment;
 mod output;
 mod secret;
 mod setup;
+mod signal_number;
 mod signals;
 mod splitter;
 mod table;

@@ -8,7 +8,7 @@ use crate::args::KillArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::signals::SIGNAL_NAMES;
+use crate::signal_number::SIGNAL_NAMES;
 
 pub(super) async fn run(context: Context, args: KillArgs) -> Result<ExitCode, CliError> {
     // clap requires a terminal where no list is.

@@ -13,7 +13,7 @@ use termd_proto::audit::ACTIONS;
 use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
 
 use crate::setup::CLIENTS;
-use crate::signals::SIGNAL_NAMES;
+use crate::signal_number::SIGNAL_NAMES;
 
 /// How long a person's TAB waits for the daemon.
 const MAX_WAIT: Duration = Duration::from_millis(500);

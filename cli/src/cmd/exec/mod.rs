@@ -5,9 +5,10 @@
 //! ended. Without marks there is only a guess, so exec refuses.
 
 mod line_output;
-mod no_end;
 mod prompt;
 mod shell_command;
+mod unmarked;
+mod unstarted;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,9 +19,10 @@ use termd_proto::TerminalRef;
 use tokio::time::sleep;
 
 use self::line_output::{LineOutput, OutputForm};
-use self::no_end::{Unmarked, Unstarted, next_prompt, unmarked, unstarted};
 use self::prompt::{TypedLine, type_at_prompt};
 use self::shell_command::{FirstCommand, LineEnd, ShellCommand};
+use self::unmarked::{Unmarked, unmarked};
+use self::unstarted::{Unstarted, next_prompt, unstarted};
 use super::Context;
 use crate::args::ExecArgs;
 use crate::confirm::{Consent, is_by_gate};
@@ -30,7 +32,8 @@ use crate::exit_code::ExitCode;
 use crate::input::send_bytes;
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output;
-use crate::signals::{SIGHUP, SIGINT, SIGTERM, Signals};
+use crate::signal_number::{SIGHUP, SIGINT, SIGTERM};
+use crate::signals::Signals;
 
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;

@@ -10,7 +10,7 @@ use termd_proto::terminal::{ShowTerminal, Stdio, TerminalState};
 use termd_proto::{ErrorKind, Offset, TerminalRef};
 use tokio::time::sleep;
 
-use super::no_end::is_at_unmarked_prompt;
+use super::unmarked::is_at_unmarked_prompt;
 use crate::cmd::send::type_or_ask;
 use crate::confirm::Consent;
 use crate::error::CliError;

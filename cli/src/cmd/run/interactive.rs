@@ -23,7 +23,8 @@ use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::input::read_stdin;
 use crate::output::{self, Pump};
-use crate::signals::{self, SIGHUP, Signals};
+use crate::signal_number::SIGHUP;
+use crate::signals::{self, Signals};
 
 /// Serves until the command has ended or the person leaves. The tty gets its modes back.
 pub(super) async fn serve(

@@ -35,7 +35,8 @@ use crate::exit_code::ExitCode;
 use crate::input::{has_ended, send_bytes};
 use crate::interrupt::{Interrupt, Interrupts};
 use crate::output::{self, Pump};
-use crate::signals::{SIGHUP, SIGINT, SIGTERM, Signals};
+use crate::signal_number::{SIGHUP, SIGINT, SIGTERM};
+use crate::signals::Signals;
 
 /// Ctrl-C on a tty (VINTR).
 const INTR: u8 = 0x03;

@@ -1,6 +1,6 @@
 //! Links that a text makes, and the paths that lead through them: `ln -s ~/.bashrc x; echo … > x`.
 
-use super::written_files::may_be;
+use super::file_name::may_be;
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;

@@ -3,6 +3,7 @@
 //! **Promise:** a file is run as everything that the text may have given it. What of it is not known is named as
 //! unread.
 
+mod file_name;
 mod learn;
 mod links;
 mod run;

@@ -1,8 +1,8 @@
 //! The files that a text has written so far, and what each may hold.
 
+use super::file_name::may_be;
 use super::links::Links;
 use super::version::{MAX_VERSIONS, Part, Version, appended, ends_line};
-use crate::glob;
 use crate::inspect::stdin::{Piece, Stdin};
 use crate::program::kind::base_name;
 use crate::shell::word::UNKNOWN;
@@ -166,18 +166,6 @@ impl WrittenFiles {
         let is_named = self.codes.iter().any(|code| names(code, name));
         (is_named || self.is_over).then(|| vec![vec![Part::Changed]])
     }
-}
-
-/// Whether two names may be of one file, of which parts may not be known. A name of which nothing is known
-/// is not taken for any other.
-pub(in crate::inspect) fn may_be(known: &str, name: &str) -> bool {
-    let is_open = known.contains(UNKNOWN) || name.contains(UNKNOWN);
-    let is_named = |name: &str| name.chars().any(|c| c != UNKNOWN);
-    known == name
-        || (is_open
-            && is_named(known)
-            && is_named(name)
-            && glob::may_fit(&known.replace(UNKNOWN, "*"), name, UNKNOWN))
 }
 
 /// Whether a file's name stands in code, as a word or the last part of a path.
