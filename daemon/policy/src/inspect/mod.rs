@@ -31,8 +31,11 @@ mod written;
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 
+use self::finding::InspectedCommand;
 use crate::danger;
-use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
+use crate::program::kind::{
+    ProgramKind, base_name, is_foreign_shell, program_kind, takes_commands,
+};
 use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
 use crate::shell::expansion::source::Nesting;
@@ -105,12 +108,33 @@ pub(crate) fn inspect(
     inspection
 }
 
-/// The state that a line leaves for the next one of the same terminal.
-pub(crate) fn state_behind(line: &str, program: Option<&str>, state: &ShellState) -> ShellState {
+/// The state that a line leaves for the next one of the same terminal, and the programs that it starts
+/// and that may read the next one.
+pub(crate) fn state_behind(
+    line: &str,
+    program: Option<&str>,
+    state: &ShellState,
+) -> (ShellState, Vec<String>) {
     let mut inspector = Inspector::default();
     inspector.inspection.state = state.clone();
     inspect_line(&mut inspector, line, program, Completeness::Whole);
-    inspector.inspection.state.carried()
+    let commands = inspector.inspection.commands.iter();
+    let readers = commands.filter(|command| reads_lines(command));
+    let readers = readers.map(|command| command.program.clone()).collect();
+    (inspector.inspection.state.carried(), readers)
+}
+
+/// Whether a command reads what is typed behind it as code or SQL. An interpreter with an operand or with
+/// code in its options reads that.
+fn reads_lines(command: &InspectedCommand) -> bool {
+    match program_kind(&command.program) {
+        ProgramKind::Sql(_) => true,
+        ProgramKind::Code if takes_commands(&command.program) => true,
+        ProgramKind::Code => command.args.iter().all(|word| {
+            word.text.starts_with('-') && !matches!(word.text.as_str(), "-c" | "-e" | "-m")
+        }),
+        ProgramKind::Shell | ProgramKind::Text | ProgramKind::Other => false,
+    }
 }
 
 fn inspect_argv(inspector: &mut Inspector, argv: &[String]) {

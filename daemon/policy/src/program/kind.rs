@@ -47,6 +47,11 @@ pub(crate) fn base_name(program: &str) -> &str {
         .unwrap_or(name)
 }
 
+/// Whether a program reads commands of its own, whatever its operands are: gdb, ed.
+pub(crate) fn takes_commands(program: &str) -> bool {
+    takes(base_name(program)) == Some(Takes::Commands)
+}
+
 /// Whether a program of this name is a shell.
 pub fn is_shell(name: &str) -> bool {
     takes(name) == Some(Takes::Shell)

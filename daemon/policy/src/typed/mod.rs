@@ -25,6 +25,9 @@ use line_editor::LineEditor;
 /// again. Beyond that a line counts as too long.
 const MAX_READ_AGAIN: usize = 2 << 20;
 
+/// Programs of which it is remembered that they may read what is typed ahead.
+const MAX_STARTED: usize = 4;
+
 /// A line that a program would now read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedLine {
@@ -36,9 +39,17 @@ pub struct TypedLine {
     pub(crate) state: Arc<ShellState>,
     /// SHA-256, in hexadecimal, of the lines before, each with the hash before it.
     earlier: Option<String>,
+    /// The program that may read it in place of the one that reads now.
+    reader: Option<String>,
 }
 
 impl TypedLine {
+    /// The program that an earlier line starts, which may read this one: it was typed ahead. `None`: the
+    /// program that reads now.
+    pub fn reader(&self) -> Option<&str> {
+        self.reader.as_deref()
+    }
+
     /// SHA-256, in hexadecimal, of the lines before. The same text is another command behind others:
     /// they set variables, aliases and functions. `None`: there were none.
     pub fn earlier_sha256(&self) -> Option<&str> {
@@ -61,6 +72,9 @@ pub struct TypedLines {
     partial: Vec<u8>,
     /// Whether the program that was typed into takes keys and not lines.
     takes_keys: bool,
+    /// Programs that lines have started since the shell was last known to be at its prompt. Each may read
+    /// what follows.
+    started: Vec<String>,
     /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
     /// behind it.
     is_behind_interrupt: bool,
@@ -102,6 +116,9 @@ impl TypedLines {
             self.editor.clear();
         }
         self.takes_keys = kind == ProgramKind::Text;
+        if kind != ProgramKind::Shell {
+            self.started.clear();
+        }
         let is_carried = !self.before.is_empty();
         self.editor.begin_call();
         self.is_behind_interrupt = false;
@@ -120,6 +137,11 @@ impl TypedLines {
             self.invalid(chunk.invalid(), is_last);
         }
         lines
+    }
+
+    /// The shell is at its prompt, and nothing waits there: what was started has ended.
+    pub fn at_prompt(&mut self) {
+        self.started.clear();
     }
 
     /// Whether a part of a line was typed that no program has read yet, as far as is known.
@@ -165,6 +187,7 @@ impl TypedLines {
             Key::Interrupt => {
                 self.abandon();
                 self.editor.clear();
+                self.started.clear();
                 self.is_behind_interrupt = true;
             }
             Key::DeleteOrEnd => {
@@ -220,8 +243,11 @@ impl TypedLines {
             return;
         }
         self.chain(&line, completeness);
-        if std::mem::take(&mut self.is_behind_interrupt) && kind == ProgramKind::Shell {
-            lines.extend(self.without_first(&line));
+        if kind == ProgramKind::Shell {
+            if std::mem::take(&mut self.is_behind_interrupt) {
+                lines.extend(self.without_first(&line));
+            }
+            self.read_ahead(&line, completeness, lines);
         }
         let heredoc = self.heredoc.as_ref().filter(|_| kind == ProgramKind::Shell);
         let is_data = heredoc.is_some_and(|end| line.trim_start_matches('\t') != end);
@@ -267,6 +293,18 @@ impl TypedLines {
         (!rest.trim().is_empty()).then(|| self.line(rest, completeness))
     }
 
+    /// Adds a line once more for each program that may read it.
+    fn read_ahead(&self, line: &str, completeness: Completeness, lines: &mut Vec<TypedLine>) {
+        let is_too_long = completeness == Completeness::TooLong || line.len() > MAX_JUDGED_BYTES;
+        if is_too_long || line.trim().is_empty() {
+            return;
+        }
+        lines.extend(self.started.iter().map(|program| TypedLine {
+            reader: Some(program.clone()),
+            ..self.line(line.to_owned(), Completeness::Whole)
+        }));
+    }
+
     /// Counts a line to those before the next one. Enter alone is none.
     fn chain(&mut self, line: &str, completeness: Completeness) {
         self.earlier.clone_from(&self.ended);
@@ -287,6 +325,7 @@ impl TypedLines {
             completeness,
             state: Arc::clone(&self.state),
             earlier: self.earlier.clone(),
+            reader: None,
         }
     }
 
@@ -316,9 +355,14 @@ impl TypedLines {
                 if !text.trim().is_empty() {
                     let line = self.line(text, Completeness::Whole);
                     if kind == ProgramKind::Shell {
-                        let state = state_behind(&line.text, program, &self.state);
+                        let (state, readers) = state_behind(&line.text, program, &self.state);
                         if state != *self.state {
                             self.state = Arc::new(state);
+                        }
+                        for reader in readers {
+                            if self.started.len() < MAX_STARTED && !self.started.contains(&reader) {
+                                self.started.push(reader);
+                            }
                         }
                     }
                     lines.push(line);

@@ -29,6 +29,7 @@ use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::Secrecy;
 use crate::terminal::input::foreground::foreground_process;
+use crate::terminal::input::shell_prompt::PromptState;
 use crate::terminal::input::stdin_reader::stdin_reader;
 use termd_policy::{
     CompiledGate, Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile,
@@ -219,6 +220,9 @@ impl Gate {
             next.forget();
             return Ok(next);
         }
+        if PromptState::of(terminal, terminal.end()) == PromptState::Free {
+            next.at_prompt();
+        }
         let lines = next.feed(bytes, program);
         if is_secret {
             next.forget();
@@ -242,11 +246,11 @@ impl Gate {
         lines: Vec<TypedLine>,
         typing: &JudgedTyping<'_>,
     ) -> Result<(), TerminalError> {
-        let program = typing.program;
         // A line runs where the program is by now, and not where the terminal was started. A line
         // behind another one of the same call runs where that one may lead.
         let mut whereabouts = PossibleCwd::at(Some(typing.cwd.unwrap_or(&terminal.record.cwd)));
         for line in lines {
+            let program = line.reader().or(typing.program);
             let decision = self.decide_line(&line, program, typist, &whereabouts);
             let next_cwd = decision.next_cwd.clone();
             let cwd = std::mem::replace(&mut whereabouts, next_cwd).describe();
