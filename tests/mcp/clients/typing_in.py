@@ -25,7 +25,7 @@ async def scenario(world, report):
             expect(result.is_error or result.get("success") is False, result)
             expect("409" in result.text or "too long" in result.text, result.text)
             await link.ok("session_send", session_id=session, input="short")
-            expect((await link.ok("session_wait_for", session_id=session, pattern="short\\s+short", timeout=5))["matched"], "")
+            expect((await link.ok("session_wait_for", session_id=session, pattern="^short$", timeout=5))["matched"], "")
             await link.ok("session_close", session_id=session)
         async with report.check("Enter is CR, arrows are what the program has asked for"):
             session = await link.create("bash -c 'stty raw -echo; printf \"\\033[?1hready\"; dd bs=1 count=4 2>/dev/null | od -An -c; stty sane; exec cat'")

@@ -142,6 +142,7 @@ pub(crate) fn sqlite() -> Vec<Scenario> {
         line("select nope;", Holds("no such column: nope")).alone("error"),
         line("selec 1;", Holds("syntax error")).alone("syntax_error"),
         line(".tables", "t").alone("dot_command"),
+        line(".headers on\nselect 4 as n;\n.headers off", "n\n4").alone("dot_commands"),
         line("select 'äöü 日本';", "äöü 日本").alone("utf8"),
         line(
             "with recursive c(n) as (select 1 union all select n+1 from c where n<150) select n from c;",

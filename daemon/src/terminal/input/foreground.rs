@@ -29,8 +29,9 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
     "--init-command",
 ];
 
-/// Programs that have bracketed paste on, and take a paste of several lines as one command.
-const PASTES_ARE_ONE_COMMAND: [&str; 2] = ["gdb", "gdb-multiarch"];
+/// Programs that have bracketed paste on, and take a paste of several lines as one command: sqlite3 does so
+/// with its dot-commands.
+const PASTES_ARE_ONE_COMMAND: [&str; 3] = ["gdb", "gdb-multiarch", "sqlite3"];
 
 /// The leader of a tty's foreground process group (tcgetpgrp(3)).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -213,6 +213,8 @@ impl ProcessState {
 pub enum TtyMode {
     /// It gathers lines (ICANON).
     Canonical,
+    /// The same, and it does not show them: a secret is asked for.
+    Secret,
     /// A line editor reads keys: ICANON is off, signals and output are still the tty's.
     Editor,
     /// The program passes everything on, as ssh does.
@@ -247,7 +249,7 @@ impl ForegroundState {
     }
 
     fn is_canonical(&self) -> bool {
-        self.tty == TtyMode::Canonical
+        matches!(self.tty, TtyMode::Canonical | TtyMode::Secret)
     }
 
     /// Whether the kernel says that the program waits for its tty. While a tty gathers lines, programs
@@ -335,8 +337,9 @@ pub fn by_process(seen: &ForegroundState, runs_in: RunsIn, quiet: Duration) -> C
     };
     let looks_like_prompt = seen.looks_like_prompt();
     if runs_in == RunsIn::Command {
-        // A mark will show the command's end. Before that, only a sure prompt counts.
-        return if looks_like_prompt && !seen.is_canonical() {
+        // A mark will show the command's end. Before that, only a sure prompt counts. That of su(1) is
+        // known by the tty alone: what a process of another user sleeps in is not readable.
+        return if looks_like_prompt && seen.tty != TtyMode::Canonical {
             after(WITHIN_COMMAND_QUIET, quiet, DoneBy::Prompt)
         } else if seen.polls_as_editor() {
             after(POLL_QUIET, quiet, DoneBy::Foreground)

@@ -222,6 +222,7 @@ pub(super) fn foreground_state(
         is_root: program.pid == terminal.record.pid,
         doing: program.doing,
         tty: match tty {
+            tty if tty.awaits_secret() => TtyMode::Secret,
             LineDiscipline {
                 canonical: true, ..
             } => TtyMode::Canonical,

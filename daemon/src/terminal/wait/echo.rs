@@ -68,6 +68,8 @@ struct Expected {
 enum Shape {
     /// The line, without blanks.
     Line(String),
+    /// Keys without Enter, as a tty shows them: `^C`. What stands behind them is the program's.
+    Keys(String),
     /// Enter alone.
     Enter,
     /// Keys that edit the line, so its text is not known.
@@ -111,6 +113,8 @@ impl Echo {
             let is_of_keys = are_keys && shows_controls == ShowsControls::No;
             let shape = if body.trim().is_empty() || is_of_keys {
                 Shape::Enter
+            } else if are_keys && !is_ended {
+                Shape::Keys(with_carets(body))
             } else if shows_controls == ShowsControls::Yes {
                 Shape::Line(bare(&with_carets(body)))
             } else if body.contains(is_edited) {
@@ -211,6 +215,7 @@ impl Echo {
         let part = bare(behind);
         let holds = match &next.shape {
             Shape::Line(typed) => part.contains(typed.as_str()),
+            Shape::Keys(typed) => part == *typed,
             // A line editor shows a continuation prompt before the line.
             Shape::Enter => behind.trim().is_empty() || is_prompt(behind),
             Shape::Edited => true,
@@ -222,7 +227,7 @@ impl Echo {
                 let follows_prompt = before.trim().is_empty() || is_prompt(before);
                 self.is_whole = match &next.shape {
                     Shape::Line(typed) => follows_prompt && is_alone(behind, &part, typed),
-                    Shape::Enter => follows_prompt,
+                    Shape::Keys(_) | Shape::Enter => follows_prompt,
                     Shape::Edited => false,
                 };
                 if let Shape::Line(typed) = &next.shape {
@@ -235,7 +240,12 @@ impl Echo {
             LineEnd::Ended => {
                 if let Some(next) = self.expected.get_mut(at) {
                     next.lines_seen += 1;
-                    if next.shape == Shape::Enter || next.lines_seen >= MAX_LINES {
+                    let is_shown = match &next.shape {
+                        Shape::Keys(typed) => part.starts_with(typed.as_str()),
+                        Shape::Enter => true,
+                        Shape::Line(_) | Shape::Edited => false,
+                    };
+                    if is_shown || next.lines_seen >= MAX_LINES {
                         self.expected.remove(at);
                     }
                 }
@@ -244,10 +254,14 @@ impl Echo {
             LineEnd::Open => LineKind::Undecided,
             LineEnd::OpenAndQuiet => match &next.shape {
                 // Without Enter the echo stays on its line. Any text after it is the program's.
-                Shape::Line(_) if holds && !next.is_ended && self.ends_as_typed(at, &part) => {
+                Shape::Line(_) | Shape::Keys(_)
+                    if holds && !next.is_ended && self.ends_as_typed(at, &part) =>
+                {
                     LineKind::Undecided
                 }
-                Shape::Line(typed) if !part.is_empty() && typed.starts_with(&part) => {
+                Shape::Line(typed) | Shape::Keys(typed)
+                    if !part.is_empty() && typed.starts_with(&part) =>
+                {
                     LineKind::Undecided
                 }
                 _ => LineKind::Output,
@@ -258,7 +272,10 @@ impl Echo {
     /// Whether a line ends with this typed line, or a later one.
     fn ends_as_typed(&self, at: usize, part: &str) -> bool {
         let mut expected = self.expected.range(at..);
-        expected.any(|it| matches!(&it.shape, Shape::Line(typed) if part.ends_with(typed.as_str())))
+        expected.any(|it| match &it.shape {
+            Shape::Line(typed) | Shape::Keys(typed) => part.ends_with(typed.as_str()),
+            Shape::Enter | Shape::Edited => false,
+        })
     }
 
     /// Judges a line that the tty may have echoed into the output of a command.

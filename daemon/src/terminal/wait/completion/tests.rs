@@ -251,6 +251,13 @@ fn within_a_command_a_look_alike_is_not_enough() {
         ..python
     };
     assert_eq!(by(fake), Completion::NotYet);
+    // su
+    let secret = ForegroundState {
+        tty: TtyMode::Secret,
+        doing: ProcessState::Sleeps,
+        ..python
+    };
+    assert_eq!(by(secret), Completion::Done(DoneBy::Prompt));
     let silent = ForegroundState {
         doing: ProcessState::Sleeps,
         prompt: NONE,

@@ -2,9 +2,13 @@ use super::*;
 
 /// What is left of these lines; the last one is open, and quiet.
 fn output(typed: &[&str], lines: &str) -> String {
+    output_shown(typed, ShowsControls::No, lines)
+}
+
+fn output_shown(typed: &[&str], shows_controls: ShowsControls, lines: &str) -> String {
     let mut echo = Echo::default();
     for text in typed {
-        echo.typed(0, text, KnownBy::Text, ShowsControls::No);
+        echo.typed(0, text, KnownBy::Text, shows_controls);
     }
     let (mut start, mut left) = (0, String::new());
     for line in lines.split_inclusive('\n') {
@@ -20,6 +24,24 @@ fn output(typed: &[&str], lines: &str) -> String {
         start += line.len() as u64;
     }
     left
+}
+
+#[test]
+fn what_stands_behind_keys_that_the_tty_shows_is_output() {
+    let table: &[(&[&str], &str, &str)] = &[
+        (&["\u{3}"], "^C\n$ ", "$ "),
+        (&["\u{3}"], "^Cbye\nlast\n", "^Cbye\nlast\n"),
+        (&["\u{3}"], "bye\n^C\n", "bye\n"),
+        (&["\u{3}\u{3}"], "^C^Cbye\n", "^C^Cbye\n"),
+        (&["\u{3}", "ls\n"], "^Cbye\n$ ls\nout\n", "^Cbye\nout\n"),
+        (&["\u{1a}"], "^Z\n[1]+ Stopped\n", "[1]+ Stopped\n"),
+        (&["\u{3}ls\n"], "^Cls\nout\n", "out\n"),
+        (&["\u{3}"], "^C", ""),
+    ];
+    for (typed, lines, left) in table {
+        let shown = output_shown(typed, ShowsControls::Yes, lines);
+        assert_eq!(shown, *left, "{typed:?} {lines:?}");
+    }
 }
 
 #[test]
