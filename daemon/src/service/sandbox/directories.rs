@@ -10,11 +10,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, StatxTimestamp};
 use rustix::io::Errno;
 use termd_keeper::protocol::confinement::PLACEHOLDER_MARK;
 use termd_proto::TerminalId;
@@ -195,7 +195,7 @@ fn remove_placeholder(path: &Path) -> rustix::io::Result<Removal> {
     }
     let removed = match FileType::from_raw_mode(entry.st_mode) {
         FileType::Directory => rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR),
-        FileType::RegularFile if entry.st_size == 0 => {
+        FileType::RegularFile if entry.st_size == 0 && !was_written(&found)? => {
             rustix::fs::unlinkat(&above, name, AtFlags::empty())
         }
         FileType::RegularFile => Err(Errno::NOTEMPTY),
@@ -211,6 +211,16 @@ fn remove_placeholder(path: &Path) -> rustix::io::Result<Removal> {
         }
         Err(errno) => Err(errno),
     }
+}
+
+/// Whether somebody has written a file since it was made, or emptied it to write later: `> FILE` sets the
+/// time of the change. Where the file system tells no time of birth, an empty file counts as untouched.
+fn was_written(file: &OwnedFd) -> rustix::io::Result<bool> {
+    let wanted = StatxFlags::MTIME | StatxFlags::BTIME;
+    let found = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, wanted)?;
+    let is_told = found.stx_mask & wanted.bits() == wanted.bits();
+    let time = |time: StatxTimestamp| (time.tv_sec, time.tv_nsec);
+    Ok(is_told && time(found.stx_mtime) != time(found.stx_btime))
 }
 
 #[cfg(test)]

@@ -119,6 +119,19 @@ fn no_link_leads_a_removal_elsewhere() {
     assert!(remove_placeholder(&root.join("real/made")).is_ok());
 }
 
+/// File systems tell times as exactly as the kernel ticks.
+fn wait_for_another_time(directory: &Path) {
+    let probe = directory.join("probe");
+    let time = || {
+        fs::write(&probe, "").unwrap();
+        fs::metadata(&probe).unwrap().modified().unwrap()
+    };
+    let before = time();
+    while time() == before {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn only_what_is_marked_and_empty_is_removed() {
     let root = tempfile::tempdir().unwrap();
@@ -133,6 +146,14 @@ fn only_what_is_marked_and_empty_is_removed() {
     drop(marked.open(&filled));
     assert_eq!(remove_placeholder(&file), Ok(Removal::Removed));
     assert!(!file.exists());
+    // Somebody has opened it, and writes later.
+    let opened = root.join("opened");
+    drop(marked.open(&opened));
+    wait_for_another_time(&root);
+    let mut writer = fs::File::create(&opened).unwrap();
+    assert_eq!(remove_placeholder(&opened), Ok(Removal::Filled));
+    std::io::Write::write_all(&mut writer, b"later").unwrap();
+    assert_eq!(fs::read(&opened).unwrap(), b"later");
     fs::write(&filled, "somebody's").unwrap();
     assert_eq!(remove_placeholder(&filled), Ok(Removal::Filled));
     fs::create_dir(&remade).unwrap();
