@@ -23,25 +23,10 @@ mod variables;
 mod wrappers;
 mod written;
 
-use std::time::Duration;
-
-use rustix::time::{ClockId, clock_gettime};
 use termd_proto::policy::{Judgement, Verdict};
 use termd_proto::terminal::Front;
 
 use crate::{CompiledGate, Invocation, Policy, Request, judge};
-
-/// The processor time that some work takes on this thread.
-pub(crate) fn processor_time_of(work: impl FnOnce()) -> Duration {
-    let now = || {
-        let now = clock_gettime(ClockId::ThreadCPUTime);
-        Duration::from_secs(now.tv_sec.unsigned_abs())
-            + Duration::from_nanos(now.tv_nsec.unsigned_abs())
-    };
-    let begun = now();
-    work();
-    now().saturating_sub(begun)
-}
 
 /// What a line of an agent's for a program is; `None`: a shell.
 fn judged(line: &str, program: Option<&str>) -> Judgement {

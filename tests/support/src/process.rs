@@ -9,9 +9,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, getuid, pidfd_open, pidfd_send_si
 
 use crate::wait::{DEADLINE, Deadline, wait_readable, wait_until};
 
-/// How often an empty environment is read again. In the middle of execve(2), which takes below a
-/// millisecond, the kernel shows none; one read takes about 10 us.
-const EXECVE_READS: usize = 200;
+/// How long an empty environment is read again. In the middle of execve(2) the kernel shows none; that
+/// takes below a millisecond, and more where the process does not get a processor.
+const EXECVE: Duration = Duration::from_millis(50);
 
 /// The bytes of an environment that are read.
 const MAX_ENVIRONMENT: usize = 256 << 10;
@@ -98,14 +98,14 @@ fn environment(pid: i32) -> Vec<u8> {
     };
     // A zombie and a kernel thread have no executable.
     let has_executable = || fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-    let mut environ = read().unwrap_or_default();
-    for _ in 0..EXECVE_READS {
-        if !environ.is_empty() || !has_executable() {
-            break;
+    let execve = Deadline::after(EXECVE);
+    loop {
+        let environ = read().unwrap_or_default();
+        if !environ.is_empty() || !has_executable() || execve.passed() {
+            return environ;
         }
-        environ = read().unwrap_or_default();
+        std::thread::yield_now();
     }
-    environ
 }
 
 /// The children of a process, zombies included.

@@ -1,11 +1,9 @@
 //! What holds for any text.
 
-use std::time::Duration;
-
 use termd_proto::policy::Verdict;
 
+use super::judged;
 use super::rules::rules;
-use super::{judged, processor_time_of};
 use crate::{CompiledGate, Request, TypedLines, judge};
 use termd_proto::policy::Effect;
 
@@ -167,21 +165,6 @@ fn quoting_a_word_otherwise_changes_nothing() {
             }
         }
     }
-}
-
-/// A bound of processor time that only a fault of another order breaks: builds without optimisation take
-/// a tenth of it.
-#[test]
-fn a_line_takes_no_time_to_speak_of() {
-    let line = "cd project && for f in src/*.rs; do grep -n 'fn main' \"$f\" | head -5; done > out.txt 2>&1; ls -la";
-    judged(line, None);
-    let all = processor_time_of(|| {
-        for _ in 0..200 {
-            judged(line, None);
-        }
-    });
-    let each = all / 200;
-    assert!(each < Duration::from_millis(20), "{each:?}");
 }
 
 /// A value that is known is never treated more strictly by a rule than one that is not.

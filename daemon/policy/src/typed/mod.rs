@@ -75,8 +75,7 @@ pub struct TypedLines {
     /// Programs that lines have started since the shell was last known to be at its prompt. Each may read
     /// what follows.
     started: Vec<String>,
-    /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
-    /// behind it.
+    /// Whether Ctrl-C was typed before the line. bash drops the character that the tty has behind it.
     is_behind_interrupt: bool,
     /// Bytes that the lines of this call have read again.
     read_again: usize,
@@ -121,7 +120,6 @@ impl TypedLines {
         }
         let is_carried = !self.before.is_empty();
         self.editor.begin_call();
-        self.is_behind_interrupt = false;
         self.read_again = 0;
         let mut given = std::mem::take(&mut self.partial);
         given.extend_from_slice(bytes);
@@ -139,9 +137,11 @@ impl TypedLines {
         lines
     }
 
-    /// The shell is at its prompt, and nothing waits there: what was started has ended.
+    /// The shell is at its prompt, and nothing waits there: what was started has ended, and Ctrl-C was
+    /// read.
     pub fn at_prompt(&mut self) {
         self.started.clear();
+        self.is_behind_interrupt = false;
     }
 
     /// Whether a part of a line was typed that no program has read yet, as far as is known.

@@ -2,15 +2,27 @@
 
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::*;
-use crate::tests::processor_time_of;
 
 mod fixpoint;
 
 /// A mark whose length and hash do not matter.
 const MARK: &str = "[redacted]";
+
+/// The processor time that some work takes on this thread.
+fn processor_time_of(work: impl FnOnce()) -> Duration {
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::from_secs(now.tv_sec.unsigned_abs())
+            + Duration::from_nanos(now.tv_nsec.unsigned_abs())
+    };
+    let begun = now();
+    work();
+    now().saturating_sub(begun)
+}
 
 /// A text in which each mark is [`MARK`].
 fn plain_marks(text: &str) -> String {
