@@ -4,11 +4,16 @@ use std::fs;
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, McpClient, TestDaemon, assert_members, wait_until};
+use termd_test_support::{Home, McpClient, TestDaemon, assert_members, is_installed, wait_until};
 
 /// A program with a screen of its own that shows each key.
 const FULL_SCREEN: &str = r#"stty -echo -icanon; printf '\033[?1049h\033[H'; seq 1 20
 while IFS= read -rn1 key; do printf '\033[5;1Hkey %s' "$key"; done"#;
+
+/// Draws again once there is a file `draw`, and ends with the next key.
+const DRAWS_AGAIN: &str = r"(stty -echo -icanon; printf '\033[?1049h\033[Hframe 1'
+until test -e draw; do sleep 0.05; done; printf '\033[Hframe 2'; read -rn1 key
+printf '\033[?1049l'; stty sane; echo over)";
 
 fn lean(home: &Home) -> McpClient {
     McpClient::spawn(home, &["--tools", "lean"], &[]).initialized(&json!({}))
@@ -163,6 +168,45 @@ fn a_shell_stays_and_runs_one_command_after_another() {
 }
 
 #[test]
+fn several_lines_are_given_one_after_the_other() {
+    let daemon = TestDaemon::start();
+    let mut client = lean(&daemon);
+    if is_installed("dash", "several_lines") {
+        let id = stays(&mut client, "dash", "done");
+        let lines = "if true; then\n  echo yes\nfi";
+        let typed = client.call("term_type", &json!({ "id": id, "text": lines }));
+        assert_members(&typed, &json!({ "state": "done", "output": "yes\n" }));
+    }
+    if is_installed("python3", "several_lines") {
+        let id = stays(&mut client, "python3 -q", "done");
+        let lines = "n = input('who? ')\nme\nn * 2";
+        let typed = client.call("term_type", &json!({ "id": id, "text": lines }));
+        assert_members(&typed, &json!({ "state": "done", "output": "'meme'\n" }));
+    }
+}
+
+#[test]
+fn where_no_command_ran_there_is_no_exit_code() {
+    let daemon = TestDaemon::start();
+    let mut client = lean(&daemon);
+    let id = stays(&mut client, "bash", "done");
+    let failed = json!({ "id": id, "text": "(exit 7)" });
+    assert_eq!(client.call("term_type", &failed)["exit_code"], 7);
+    let read = client.call("term_read", &json!({ "id": id }));
+    assert_eq!(read["exit_code"], 7, "{read}");
+    for nothing in [
+        json!({ "id": id, "text": "ls /usr/b", "enter": false }),
+        json!({ "id": id, "keys": ["ctrl-c"] }),
+        json!({ "id": id }),
+    ] {
+        let typed = client.call("term_type", &nothing);
+        assert_members(&typed, &json!({ "state": "done", "exit_code": null }));
+        let read = client.call("term_read", &json!({ "id": id }));
+        assert_members(&read, &json!({ "state": "done", "exit_code": null }));
+    }
+}
+
+#[test]
 fn ten_lines_at_once_give_their_own_output_each() {
     let daemon = TestDaemon::start();
     let mut client = lean(&daemon);
@@ -280,6 +324,40 @@ fn a_full_screen_program_shows_its_screen_and_then_what_changed() {
         &changes,
         &json!({ "state": "full_screen", "changed_lines": [] }),
     );
+}
+
+#[test]
+fn what_a_full_screen_program_drew_is_not_named_as_left_out() {
+    let daemon = TestDaemon::start();
+    let screen_shows = |id: &str, text: &str| {
+        wait_until(text, || {
+            let asked = json!({ "id": id, "format": "text" });
+            let screen = daemon.client().ok("session.screen", &asked);
+            screen.to_string().contains(text)
+        });
+    };
+    let draw = daemon.user_home().join("draw");
+    let mut client = lean(&daemon);
+    let run = json!({ "command": "bash", "cwd": daemon.user_home() });
+    let id = client.call("term_run", &run)["id"].clone();
+    let shown = client.call("term_type", &json!({ "id": id, "text": DRAWS_AGAIN }));
+    assert_eq!(shown["state"], "full_screen", "{shown}");
+    fs::write(&draw, "").unwrap();
+    screen_shows(id.as_str().unwrap(), "frame 2");
+    let ended = client.call("term_type", &json!({ "id": id, "keys": ["q"] }));
+    assert_members(&ended, &json!({ "state": "done", "omitted": null }));
+    fs::remove_file(&draw).unwrap();
+    let mut client = McpClient::start(&daemon);
+    let create = json!({ "command": "bash", "cwd": daemon.user_home() });
+    let id = client.call("session_create", &create)["session_id"].clone();
+    let line = json!({ "session_id": id, "input": DRAWS_AGAIN });
+    let shown = client.call("session_interact", &line);
+    assert_eq!(shown["state"], "full_screen", "{shown}");
+    fs::write(&draw, "").unwrap();
+    screen_shows(id.as_str().unwrap(), "frame 2");
+    let key = json!({ "session_id": id, "key": "q" });
+    let ended = client.call("session_interact", &key);
+    assert_members(&ended, &json!({ "state": "done", "omitted": null }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `session_exec` and `terminal_run` past their time, and many of them at once.
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, McpClient, TestDaemon, assert_members, wait_until};
+use termd_test_support::{Home, McpClient, Process, TestDaemon, assert_members, wait_until};
 
 use crate::smart_terminal::start::client as terminal_client;
 
@@ -241,4 +241,28 @@ fn exec_that_looks_like_a_prompt_and_works_is_waited_for() {
     let run = json!({ "exec": "printf 'Proceed? [y/N] '; sleep 3; echo; echo over" });
     let result = client.call("session_exec", &run);
     assert_members(&result, &json!({ "state": "exited", "exit_code": 0 }));
+}
+
+#[test]
+fn what_a_one_shot_leaves_in_the_background_ends_with_it() {
+    let daemon = TestDaemon::start();
+    let sets = [("TERMCTL_MCP_TOOLS", "session,terminal,lean")];
+    let mut client = McpClient::start_with(&daemon, &sets, &json!({}));
+    let line = "setsid nohup sleep 339 >&- 2>&- & echo $!";
+    for (tool, arguments, output) in [
+        ("session_exec", json!({ "exec": line }), "/output"),
+        ("term_run", json!({ "command": line }), "/output"),
+        (
+            "terminal_run",
+            json!({ "cmd": "bash", "args": ["-c", line] }),
+            "/stdout/raw",
+        ),
+    ] {
+        let result = client.call(tool, &arguments);
+        let output = result.pointer(output).and_then(Value::as_str).unwrap();
+        let pid: i32 = output.trim().parse().unwrap();
+        wait_until("it is gone", || {
+            Process::open(pid).is_none_or(|process| !process.is_alive())
+        });
+    }
 }

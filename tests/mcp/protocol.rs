@@ -109,6 +109,42 @@ fn lines_that_are_no_messages_are_answered_and_do_no_harm() {
 }
 
 #[test]
+fn params_that_do_not_fit_their_method_are_named() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::start(&daemon);
+    let name_alone = json!({ "name": "session_list", "arguments": [] });
+    for (id, method, params, problem) in [
+        ("1", "tools/call", None, "params"),
+        ("2.0", "tools/call", None, "params"),
+        ("3", "tools/call", Some(json!({})), "name"),
+        ("4", "tools/call", Some(name_alone), "arguments"),
+        ("5", "resources/read", Some(json!({ "uri": 7 })), "uri"),
+    ] {
+        let params = params.map_or(String::new(), |params| format!(r#","params":{params}"#));
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#);
+        let answer = &exchange(&daemon, &[&line], 1)[0];
+        let begin = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32602"#);
+        assert!(answer.starts_with(&begin), "{line}: {answer}");
+        assert!(answer.contains(problem), "{line}: {answer}");
+    }
+    client.call("session_list", &json!({}));
+}
+
+#[test]
+fn an_initialize_without_a_version_is_refused_and_can_be_sent_again() {
+    let daemon = TestDaemon::start();
+    let mut client = McpClient::spawn(&daemon, &[], &[]);
+    let nameless = json!({ "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let answer = client.ask("initialize", &nameless);
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("protocolVersion"), "{message}");
+    client.notify("notifications/initialized", &json!({}));
+    let mut client = client.initialized(&json!({}));
+    client.call("session_list", &json!({}));
+}
+
+#[test]
 fn bad_arguments_are_errors_of_the_tool_that_say_how_to_mend_them() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);

@@ -95,6 +95,9 @@ fn nine_tools_are_listed_and_eight_more_are_called_through_one() {
     let through = json!({ "tool": "terminal_resize", "args": arguments });
     let want = json!({ "success": true, "cols": 100, "rows": 40 });
     assert_eq!(client.call("terminal_extra", &through), want);
+    // Its description has the names without what they begin with.
+    let short = json!({ "tool": "resize", "args": arguments });
+    assert_eq!(client.call("terminal_extra", &short), want);
     assert_eq!(client.call("terminal_resize", &arguments), want);
     assert_eq!(exec(&mut client, &id, "stty size")["output"], "40 100");
     let error = refused(

@@ -1,11 +1,14 @@
 //! One JSON-RPC message: from text into rmcp's type, and an answer into text.
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ids::{MAX_NUMBER_BYTES, ReplacedIds, is_id};
+use super::params::problem_with_params;
 
 /// The members that are read before rmcp reads the message.
 #[derive(Deserialize)]
@@ -90,7 +93,7 @@ pub(super) fn read(text: &[u8], ids: &mut ReplacedIds) -> Result<ClientJsonRpcMe
         id => id,
     };
     let method = envelope.method.as_ref().and_then(Value::as_str);
-    match (id, method) {
+    let message = match (id, method) {
         (Some(id), Some(method)) if ReplacedIds::has_to_replace(id) => {
             if method == "subscriptions/listen" {
                 // Its notifications carry the id, and rmcp writes them.
@@ -125,7 +128,15 @@ pub(super) fn read(text: &[u8], ids: &mut ReplacedIds) -> Result<ClientJsonRpcMe
             .ok_or_else(|| no_message(RawValue::NULL))
         }
         _ => serde_json::from_slice(text).map_err(|_| no_message(id.unwrap_or(RawValue::NULL))),
+    }?;
+    if let (Some(id), ClientJsonRpcMessage::Request(request)) = (id, &message)
+        && let ClientRequest::CustomRequest(custom) = &request.request
+        && let Some(problem) = problem_with_params(custom)
+    {
+        ids.take(&request.id);
+        return Err(Refusal::of(id, ErrorCode::INVALID_PARAMS, problem));
     }
+    Ok(message)
 }
 
 /// The message with some of its members changed.

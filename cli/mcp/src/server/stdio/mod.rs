@@ -8,6 +8,7 @@
 mod batches;
 mod ids;
 mod message;
+mod params;
 
 use std::collections::VecDeque;
 use std::io;
@@ -214,8 +215,21 @@ where
         }
         let read = message::read(line, &mut self.state.requests().ids);
         match read {
-            Ok(message) => self.queued.push_back(message),
+            Ok(message) => self.queue(message),
             Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    /// Queues a message, but for `notifications/initialized`: nothing depends on it, and behind an
+    /// `initialize` that was refused it would end rmcp's server.
+    fn queue(&mut self, message: ClientJsonRpcMessage) {
+        let is_needless = matches!(
+            &message,
+            ClientJsonRpcMessage::Notification(it)
+                if matches!(it.notification, ClientNotification::InitializedNotification(_))
+        );
+        if !is_needless {
+            self.queued.push_back(message);
         }
     }
 
@@ -242,7 +256,7 @@ where
                     if let ClientJsonRpcMessage::Request(request) = &message {
                         requests.push(request.id.clone());
                     }
-                    self.queued.push_back(message);
+                    self.queue(message);
                 }
                 Err(refusal) => answers.extend(refusal.to_text()),
             }

@@ -9,7 +9,9 @@ use termd_proto::screen::CommandState;
 use super::results::{self, Part, lean};
 use super::run::check_pattern;
 use crate::settings::{ONE_SHOT_SECONDS, Truncation};
-use crate::tool::{Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add};
+use crate::tool::{
+    Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, line_by_line,
+};
 use crate::tools::terminal_mcp::interact::since_last_read;
 use crate::tools::terminal_mcp::output::Manner;
 use crate::tools::terminal_mcp::params::{
@@ -105,13 +107,13 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
     } else {
         None
     };
+    let before = backend.activity(&id).await?;
     let until = if arguments.wait_for.is_some() {
         Until {
             pattern: arguments.wait_for,
             ..Until::default()
         }
     } else {
-        let before = backend.activity(&id).await?;
         // The marks will show the end of what a shell is given.
         let is_at_prompt = matches!(
             before.command_state,
@@ -123,15 +125,18 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
             pattern: None,
         }
     };
-    let sent = call.type_once(&id, input, arguments.confirmed.0).await?;
+    let typing = call.type_once(&id, line_by_line(input), arguments.confirmed.0);
+    let terminal = (&id).into();
+    let sent = call.progress.during(backend, &terminal, typing).await?;
+    if before.full_screen {
+        // What was printed until then drew the screen.
+        call.shared.cursors.set_read(&id, sent.offset);
+    }
     let timeout = arguments.timeout.to_duration();
     let waiting = backend.wait_for(&id, Some(sent.offset), &until, timeout);
-    let wait = call
-        .progress
-        .during(backend, &(&id).into(), waiting)
-        .await?;
+    let wait = call.progress.during(backend, &terminal, waiting).await?;
     let mut facts = Facts::new();
-    describe_wait(&mut facts, &wait);
+    describe_wait(&mut facts, &wait, sent.offset);
     if wait.activity.full_screen {
         let end = wait.activity.end;
         facts.extend(results::screen(&call, &id, end, Part::Changes).await?);

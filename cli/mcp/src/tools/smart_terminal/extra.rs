@@ -15,6 +15,9 @@ use super::programs::paged;
 use super::results::bad;
 use crate::tool::{Call, Effect, Handler, Outcome, Tool, ToolAnswer, object};
 
+/// Begins the name of each tool of the set.
+const PREFIX: &str = "terminal_";
+
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     /// Show their parameters
@@ -62,7 +65,10 @@ async fn extra(call: Call, arguments: Arguments, tools: Arc<Vec<Tool>>) -> Outco
             "Pass list=true to see schemas, or specify tool. Available: {names}"
         )));
     };
-    let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
+    // The description has the names without this prefix.
+    let short = name.strip_prefix(PREFIX).unwrap_or(&name);
+    let is_it = |tool: &&Tool| tool.name.strip_prefix(PREFIX) == Some(short);
+    let Some(tool) = tools.iter().find(is_it) else {
         return Err(bad(format!("Unknown tool \"{name}\". Available: {names}")));
     };
     let mut args = arguments.args.unwrap_or_default();

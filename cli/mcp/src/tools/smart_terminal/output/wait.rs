@@ -55,6 +55,7 @@ struct Arguments {
 pub(crate) fn tool() -> Tool {
     let mut output = results::text();
     output.extend(Standing::fields());
+    output.extend(results::exit());
     output.extend([
         Field::boolean("matched", "").required(),
         Field::boolean("timedOut", "").default(false),
@@ -124,7 +125,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     if wait.matched.is_some() {
         // Output that was not returned is still to be read. No wait matches the same place again.
         match arguments.return_mode {
-            ReturnMode::MatchOnly => call.shared.cursors.set_sent(id, end),
+            ReturnMode::MatchOnly => call.shared.cursors.set_matched(id, end),
             ReturnMode::Full | ReturnMode::Tail => call.shared.cursors.set_read(id, end),
         }
     }
@@ -132,6 +133,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     text.describe(&mut facts);
     let exited = wait.ended_by == WaitEnd::Exited;
     add(&mut facts, json!(Standing::of_wait(wait)));
+    results::describe_exit(&mut facts, wait.activity.exit_status.as_ref());
     add(
         &mut facts,
         json!({
