@@ -19,6 +19,7 @@ pub(crate) mod gate;
 mod harmless_code;
 pub(crate) mod inspection;
 mod inspector;
+mod line_discipline;
 mod program_input;
 mod program_word;
 mod redirect;
