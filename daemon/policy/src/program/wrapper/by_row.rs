@@ -245,6 +245,7 @@ fn of_setting_value(
             InnerCommand::Dangerous(format!("{key} {why}")),
             InnerCommand::Any,
         ],
+        Setting::Address(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
         Setting::Code => {
             let danger = format!("{key} is code that programs run");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]
