@@ -448,7 +448,7 @@ impl Inspector {
             }
             InnerCommand::ScriptFile(words) => self.inspection.add_script_file(&words),
             InnerCommand::ObeyedFile(path) => self.obey_written(&path, span),
-            InnerCommand::ObeyedHome => self.obey_home(span),
+            InnerCommand::ObeyedHome(home) => self.obey_home(home, span),
             InnerCommand::Any => self.inspection.note_possible(span),
             InnerCommand::Code { text, at } => {
                 let raw = args.get(at).map_or("", |word| word.raw.as_str());

@@ -91,6 +91,7 @@ pub(crate) fn inspect(
     inspector.environment(request.env);
     let settings = std::mem::take(&mut inspector.inspection.git_settings);
     inspector.environment(&settings);
+    inspector.obey_written_homes();
     inspector.inspection.note_exfiltration();
     let mut inspection = inspector.inspection;
     if inspection.search_path == SearchPath::Own {

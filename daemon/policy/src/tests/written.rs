@@ -164,6 +164,13 @@ fn a_startup_file_hides_no_program() {
             "echo frob > .zshrc; ZDOTDIR=$PWD zsh -i",
             "echo frob > .bashrc; HOME=$PWD bash -i",
             "echo frob > .bashrc; env HOME=$PWD bash -i",
+            "export HOME=$PWD; echo frob > .bashrc; bash -i",
+            "mkdir git; printf '[alias]\nx=!frob\n' > git/config; XDG_CONFIG_HOME=$PWD git x",
+            "mkdir git; printf '[alias]\nx=!frob\n' > git/config; env XDG_CONFIG_HOME=$PWD git x",
+            "printf '[alias]\nx=!frob\n' > $PWD/git/config; export XDG_CONFIG_HOME=$PWD; git x",
+            "export XDG_CONFIG_HOME=$PWD; echo '[alias] x=!frob' > git/config; git x",
+            "mkdir git; cd git; echo '[alias] x=!frob' > config; cd ..; XDG_CONFIG_HOME=$PWD git x",
+            "echo frob > fish/config.fish; XDG_CONFIG_HOME=$PWD fish",
         ],
     );
 }
@@ -219,6 +226,7 @@ fn what_a_text_writes_and_does_not_run_is_free() {
             "for s in a b; do echo \"x $s\" > $s.log; done; bash run.sh",
             "bash --rcfile build/env.sh -i",
             "echo x > .gitignore; HOME=$PWD npm test",
+            "echo '{}' > app/settings.json; make > build.log; XDG_CONFIG_HOME=$PWD npm test",
             "set -- a b; echo 'echo $1' > w; . ./w",
             "echo A=1 > env.sh; source env.sh && make",
             "cat a.sql b.sql | psql db",
