@@ -27,6 +27,8 @@ pub(crate) enum Setting {
     Directories,
     /// It is options of this program, behind these words.
     Options(String),
+    /// It is the rest of a shell's line that begins with this program.
+    Behind(String),
     /// It is code, or settings that name what runs.
     Code,
     /// Switching it off does this.
@@ -37,7 +39,7 @@ pub(crate) enum Setting {
     Address(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \
+const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \"behind PROGRAM\", \
                         \"off: WHY\", \"danger: WHY\" or \"address: WHY\" is expected";
 
 impl Setting {
@@ -50,6 +52,9 @@ impl Setting {
         }
         if let Some(why) = text.strip_prefix("off: ") {
             return Some(Self::Off(why.to_owned()));
+        }
+        if let Some(program) = text.strip_prefix("behind ") {
+            return Some(Self::Behind(program.to_owned()));
         }
         if let Some(program) = text.strip_prefix("options ") {
             return Some(Self::Options(program.to_owned()));

@@ -229,6 +229,7 @@ fn of_setting_value(
         | Setting::Home
         | Setting::Directories
         | Setting::Off(_) => Vec::new(),
+        Setting::Behind(program) => vec![InnerCommand::line((at, &format!("{program} {value}")))],
         Setting::Options(program) if program == "less" => less_options(at, value),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
