@@ -93,6 +93,14 @@ impl CommandSink for Inspector {
             return;
         };
         let args = words.get(1..).unwrap_or_default();
+        let of_shell = self.inspection.stdin_of_shell.clone();
+        let stdin = match (stdin, &of_shell) {
+            (Stdin::Given, Some(of_shell)) => of_shell,
+            _ => stdin,
+        };
+        if program == "exec" && args.is_empty() && *stdin != Stdin::Given {
+            self.replace_stdin(stdin, span, depth + 1);
+        }
         self.redefined(words, stdin, span, depth);
         let danger = self.inspection.danger_of(&name.text, &program, args, stdin);
         let is_dangerous = danger
