@@ -8,6 +8,7 @@ mod decisions;
 mod deny;
 mod forbidden;
 mod layers;
+mod line_discipline;
 mod lines;
 mod may_fit;
 mod parameters;

@@ -5,6 +5,7 @@ use termd_proto::policy::{Span, Verdict};
 use super::assignment::{is_setter, run_builtin};
 use super::command_sink::CommandSink;
 use super::inspector::Inspector;
+use super::line_discipline;
 use super::script::inspect_subscript;
 use super::stdin::Stdin;
 use crate::shell::expansion::source::Nesting;
@@ -44,6 +45,10 @@ impl Inspector {
             "bind" | "bindkey" if args.iter().any(|word| binds(&word.text)) => {
                 let reason = "it gives keys a meaning that is not known";
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            "stty" | "tset" | "reset" if line_discipline::is_changed(program, args) => {
+                let reason = "it changes how the terminal reads the lines that are typed";
+                self.inspection.note_unread(Verdict::Unknown, reason, span);
             }
             "fc" if !args.iter().any(|word| word.text.starts_with("-l")) => {
                 let reason = "it runs a line of the history, changed";

@@ -8,6 +8,7 @@ use super::finding::{Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
 use super::program_word::unknown_name_end;
 use super::secret_flow::SecretFlow;
+use super::stdin::Stdin;
 use super::unordered::Unordered;
 use super::written::WrittenFiles;
 use crate::danger::Danger;
@@ -72,6 +73,8 @@ pub(crate) struct Inspection {
     pub(super) fetched: Fetched,
     /// What the text has written to files.
     pub(super) written: WrittenFiles,
+    /// What `exec < FILE` has made the standard input of the shell.
+    pub(super) stdin_of_shell: Option<Stdin>,
     /// Words that name what a compiler has made, as they are written.
     pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
@@ -169,6 +172,7 @@ impl Inspection {
             programs: self.programs.clone(),
             front: self.front,
             written: self.written.clone(),
+            stdin_of_shell: self.stdin_of_shell.clone(),
             is_aside: true,
             command_count: self.command_count,
             read_bytes: self.read_bytes,

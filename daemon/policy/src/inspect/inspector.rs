@@ -93,6 +93,14 @@ impl CommandSink for Inspector {
             return;
         };
         let args = words.get(1..).unwrap_or_default();
+        let of_shell = self.inspection.stdin_of_shell.clone();
+        let stdin = match (stdin, &of_shell) {
+            (Stdin::Given, Some(of_shell)) => of_shell,
+            _ => stdin,
+        };
+        if program == "exec" && args.is_empty() && *stdin != Stdin::Given {
+            self.replace_stdin(stdin, span, depth + 1);
+        }
         self.redefined(words, stdin, span, depth);
         let danger = self.inspection.danger_of(&name.text, &program, args, stdin);
         let is_dangerous = danger
@@ -448,7 +456,7 @@ impl Inspector {
             }
             InnerCommand::ScriptFile(words) => self.inspection.add_script_file(&words),
             InnerCommand::ObeyedFile(path) => self.obey_written(&path, span),
-            InnerCommand::ObeyedHome => self.obey_home(span),
+            InnerCommand::ObeyedHome(home) => self.obey_home(home, span),
             InnerCommand::Any => self.inspection.note_possible(span),
             InnerCommand::Code { text, at } => {
                 let raw = args.get(at).map_or("", |word| word.raw.as_str());

@@ -19,6 +19,7 @@ pub(crate) mod gate;
 mod harmless_code;
 pub(crate) mod inspection;
 mod inspector;
+mod line_discipline;
 mod program_input;
 mod program_word;
 mod redirect;
@@ -93,6 +94,7 @@ pub(crate) fn inspect(
     inspector.environment(request.env);
     let settings = std::mem::take(&mut inspector.inspection.git_settings);
     inspector.environment(&settings);
+    inspector.obey_written_homes();
     inspector.inspection.note_exfiltration();
     let mut inspection = inspector.inspection;
     if inspection.search_path == SearchPath::Own {

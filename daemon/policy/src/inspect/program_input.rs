@@ -46,6 +46,9 @@ impl Inspector {
         }
         for word in run {
             let text = self.held_by(word, stdin);
+            if is_stdin(&word.text) {
+                self.run_files(program, &text, args, span, depth);
+            }
             self.run_text(program, &text, &word.raw, span, depth);
         }
         if is_sender(program) {
@@ -63,12 +66,27 @@ impl Inspector {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
         if runs_stdin(program, args) {
-            match stdin {
-                Stdin::File(path) => self.run_file(program, path, args, span, depth),
-                Stdin::Joined(pieces) => self.run_joined(program, pieces, span, depth),
-                _ => {}
-            }
+            self.run_files(program, stdin, args, span, depth);
             self.run_text(program, stdin, "", span, depth);
+        }
+    }
+
+    /// Takes what `exec < FILE` makes the standard input of the shell. One that reads its commands from
+    /// there runs it.
+    pub(super) fn replace_stdin(&mut self, stdin: &Stdin, span: Span, depth: usize) {
+        self.run_files("sh", stdin, &[], span, depth);
+        self.run_text("sh", stdin, "", span, depth);
+        self.inspection.stdin_of_shell = Some(stdin.clone());
+    }
+
+    /// Inspects the files that a program runs as its standard input.
+    fn run_files(&mut self, program: &str, stdin: &Stdin, args: &[Word], span: Span, depth: usize) {
+        let is_sourced = matches!(program, "source" | ".");
+        let program = if is_sourced { "sh" } else { program };
+        match stdin {
+            Stdin::File(path) => self.run_file(program, path, args, span, depth),
+            Stdin::Joined(pieces) => self.run_joined(program, pieces, span, depth),
+            Stdin::Given | Stdin::Literal(_) | Stdin::Fetched | Stdin::Computed => {}
         }
     }
 

@@ -6,7 +6,11 @@ use super::command_reader::{CommandReader, QUOTES};
 use super::finding::Finding;
 use super::value::{is_path, is_random};
 use super::words::{Piece, pieces};
-use crate::program::kind::{ProgramKind, program_kind};
+use crate::glob::Case;
+use crate::program::kind::{ProgramKind, base_name, program_kind};
+use crate::program::table::ProgramTable;
+use crate::program::table::row::ProgramRow;
+use crate::program::table::setting::{Setting, setting};
 
 /// Quoted lines within quoted lines that are read: `sh -c "sh -c '…'"`.
 const MAX_DEPTH: usize = 3;
@@ -33,7 +37,7 @@ pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
     for (number, (word, finding)) in argv.iter().zip(findings.iter_mut()).enumerate() {
         let range = 0..word.len();
         let is_line = word.contains(char::is_whitespace);
-        if runs_next && !is_line {
+        if runs_next && !is_line && !language.sets_address(word) {
             finding.commands.push(range.clone());
         }
         let mut secrets = Vec::new();
@@ -59,18 +63,35 @@ pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
 #[derive(Debug, Clone, Copy)]
 struct Language {
     is_shell: bool,
+    /// The program whose settings stand behind `-c`, as git's.
+    settings: Option<&'static ProgramRow>,
 }
 
 impl Language {
-    const SHELL: Self = Self { is_shell: true };
+    const SHELL: Self = Self {
+        is_shell: true,
+        settings: None,
+    };
 
-    /// Takes the last word that names a shell, an interpreter or a database's client.
+    /// Takes the last word that names a shell, an interpreter or a database's client, or a program with
+    /// settings.
     fn read(&mut self, word: &str) {
+        let row = ProgramTable::built_in().row(base_name(word));
+        self.settings = row.filter(|row| !row.settings.is_empty()).or(self.settings);
         match program_kind(word) {
-            ProgramKind::Shell => self.is_shell = true,
+            ProgramKind::Shell => *self = Self::SHELL,
             ProgramKind::Code | ProgramKind::Sql(_) => self.is_shell = false,
             ProgramKind::Text | ProgramKind::Other => {}
         }
+    }
+
+    /// Whether a word is a setting that is an address and nothing that runs: `git -c http.proxy=…`.
+    fn sets_address(self, word: &str) -> bool {
+        let key = word.split_once('=').map_or("", |(key, _)| key);
+        let found = self
+            .settings
+            .and_then(|row| setting(&row.settings, key, Case::Ignored));
+        matches!(found, Some(Setting::Address(_)))
     }
 }
 
@@ -140,7 +161,7 @@ impl LineReader<'_> {
                     is_code: runs,
                 }
                 .read(finding);
-            } else if runs {
+            } else if runs && !language.sets_address(bare) {
                 finding
                     .commands
                     .push(self.base + range.start..self.base + range.end);

@@ -3,6 +3,7 @@
 use termd_proto::policy::{Effect, Verdict};
 use termd_proto::terminal::Front;
 
+use super::forbidden::Forbidden;
 use super::judged;
 use super::rules::rules;
 use crate::{CompiledGate, Invocation, Request, judge};
@@ -152,6 +153,60 @@ const SAFE: [(&str, &str); 55] = [
     ("KUBECONFIG", "./kubeconfig"),
     ("LC_ALL", "C.UTF-8"),
 ];
+
+/// What zsh(1) expands of its variables, and what it runs with `STTY`.
+#[test]
+fn a_variable_that_zsh_expands_hides_no_program() {
+    let names = [
+        "PS1",
+        "PS2",
+        "PS3",
+        "PS4",
+        "PROMPT",
+        "PROMPT2",
+        "PROMPT3",
+        "PROMPT4",
+        "prompt",
+        "RPS1",
+        "RPS2",
+        "RPROMPT",
+        "RPROMPT2",
+        "SPROMPT",
+        "PROMPT_EOL_MARK",
+        "WATCHFMT",
+        "PSVAR",
+        "psvar",
+        "STTY",
+    ];
+    let mut lines: Vec<String> = names
+        .iter()
+        .map(|name| format!("{name}='$(frob)' zsh -f -o promptsubst -i"))
+        .collect();
+    lines.extend(
+        names
+            .iter()
+            .map(|name| format!("env {name}='`frob`' zsh -i")),
+    );
+    lines.extend(
+        [
+            "STTY='sane;frob' ls",
+            "STTY='erase x' bash",
+            "export STTY='sane;frob'",
+        ]
+        .map(str::to_owned),
+    );
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    Forbidden("frob").all_are_stopped(None, &lines);
+    Forbidden("frob").none_is_asked_about(
+        None,
+        &[
+            "STTY=-echo ls",
+            "STTY='-echo -ixon' cat",
+            "PROMPT_EOL_MARK='' zsh -i",
+            "RPS1='%~ $x' zsh -i",
+        ],
+    );
+}
 
 /// The verdict of a command with a variable of the request, and of the same in a line.
 fn verdicts((name, value): (&str, &str)) -> Vec<Verdict> {

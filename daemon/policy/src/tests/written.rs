@@ -164,6 +164,56 @@ fn a_startup_file_hides_no_program() {
             "echo frob > .zshrc; ZDOTDIR=$PWD zsh -i",
             "echo frob > .bashrc; HOME=$PWD bash -i",
             "echo frob > .bashrc; env HOME=$PWD bash -i",
+            "export HOME=$PWD; echo frob > .bashrc; bash -i",
+            "mkdir git; printf '[alias]\nx=!frob\n' > git/config; XDG_CONFIG_HOME=$PWD git x",
+            "mkdir git; printf '[alias]\nx=!frob\n' > git/config; env XDG_CONFIG_HOME=$PWD git x",
+            "printf '[alias]\nx=!frob\n' > $PWD/git/config; export XDG_CONFIG_HOME=$PWD; git x",
+            "export XDG_CONFIG_HOME=$PWD; echo '[alias] x=!frob' > git/config; git x",
+            "mkdir git; cd git; echo '[alias] x=!frob' > config; cd ..; XDG_CONFIG_HOME=$PWD git x",
+            "echo frob > fish/config.fish; XDG_CONFIG_HOME=$PWD fish",
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_is_standard_input_hides_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "echo frob > w; exec < w",
+            "echo frob > w; exec < w; bash",
+            "echo frob > w; exec 0< w; zsh",
+            "echo frob > w; command exec < w; dash",
+            "echo frob > w; sh 0< w",
+            "sh 0<<< frob",
+            "sh 0<<E\nfrob\nE",
+            "echo frob > w; { exec; sh; } < w",
+            "echo 'import os; os.system(\"frob\")' > w; exec < w; python3",
+            "echo 'system(\"frob\")' > w; exec < w; perl",
+            "echo frob > w; exec < w; . /dev/stdin",
+            "echo frob > w; { . /dev/stdin; } < w",
+            "echo frob > w; . /dev/stdin < w",
+            "echo frob > w; sh /dev/stdin < w",
+            "echo frob > w; f() { . /dev/stdin; }; f < w",
+            "echo frob > w; cat w | . /dev/stdin",
+            "echo frob > w; cat w | source /dev/fd/0",
+            "echo frob > w; cat w - | . /dev/stdin",
+            "tr a a <<< frob > w; exec < w; bash",
+            "echo frob > w; split -b 99 w q; sh qaa",
+            "echo frob > w; split w; sh xaa",
+            "echo frob | split - q; sh qaa",
+            "echo frob > w; csplit w 1; sh xx00",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "exec < /dev/null; make",
+            "exec < input.txt; while read l; do echo $l; done",
+            "echo 'a b' > w; exec < w; read x; echo $x",
+            "seq 9 > w; python3 sum.py < w",
+            "split -b 1M big.bin part. && ls part.*",
+            "split -l 100 words.txt q; sh run.sh",
         ],
     );
 }
@@ -219,6 +269,7 @@ fn what_a_text_writes_and_does_not_run_is_free() {
             "for s in a b; do echo \"x $s\" > $s.log; done; bash run.sh",
             "bash --rcfile build/env.sh -i",
             "echo x > .gitignore; HOME=$PWD npm test",
+            "echo '{}' > app/settings.json; make > build.log; XDG_CONFIG_HOME=$PWD npm test",
             "set -- a b; echo 'echo $1' > w; . ./w",
             "echo A=1 > env.sh; source env.sh && make",
             "cat a.sql b.sql | psql db",

@@ -8,7 +8,7 @@ mod declaration;
 mod redirected;
 mod temporary;
 
-use termd_proto::policy::Verdict;
+use termd_proto::policy::{Span, Verdict};
 use tree_sitter::Node;
 
 use super::assignment::{assign, blur_assigned};
@@ -54,6 +54,17 @@ pub(super) struct TreeWalk<'a> {
 fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).collect()
+}
+
+/// The descriptor of a redirection that the grammar has taken for a word: `sh 0< FILE`.
+fn descriptor_word(command: Node<'_>, source: Source<'_>) -> Option<Span> {
+    let is_descriptor = |word: &Node<'_>| {
+        let behind = source.text.get(word.end_byte()..).unwrap_or_default();
+        source.of(*word) == "0" && behind.starts_with('<')
+    };
+    let words = named_children(command);
+    let descriptor = words.iter().skip(1).find(|word| is_descriptor(word))?;
+    Some(source.span(*descriptor))
 }
 
 impl TreeWalk<'_> {
@@ -400,6 +411,9 @@ impl TreeWalk<'_> {
         let mut alternatives = readings(|choices| {
             let scope = Scope::of(state);
             let mut words = source.words(node, scope, choices);
+            if let Some(descriptor) = descriptor_word(node, source) {
+                words.retain(|word| word.span != descriptor);
+            }
             for word in &redirects.words {
                 words.extend(source.expand(*word, scope, choices));
             }

@@ -8,8 +8,28 @@ use crate::danger::files::is_kept;
 use crate::danger::{self, WrittenFile};
 use crate::inspect::inspection::Inspection;
 use crate::inspect::stdin::Stdin;
-use crate::shell::word::Word;
+use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
+use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
+
+/// What the names of the files begin with that a program cuts its input into.
+fn prefix_of_parts(table: &ProgramTable, program: &str, args: &[Word]) -> Option<String> {
+    let call = || Some(Call::new(table.row(program)?, args));
+    match program {
+        "split" | "gsplit" => {
+            let mut call = call()?;
+            let prefix = call.options(None).operand(1).unwrap_or("x");
+            Some(prefix.to_owned())
+        }
+        "csplit" | "gcsplit" => {
+            let mut call = call()?;
+            let prefix = call.options(None).value(&["f", "prefix"]);
+            Some(prefix.map_or("xx", |(_, prefix)| prefix).to_owned())
+        }
+        _ => None,
+    }
+}
 
 /// Programs that make a program of what they read, and name it behind `-o`.
 const COMPILERS: &str =
@@ -42,6 +62,10 @@ impl Inspection {
                 }
                 WrittenFile::Copy { source, path } => written.learn_copy(&source, &path, is_link),
             }
+        }
+        if let Some(prefix) = prefix_of_parts(&self.programs, program, args) {
+            let part = format!("{prefix}{UNKNOWN}");
+            written.learn(&part, &Stdin::Computed, false);
         }
         if matches!(program, "sed" | "gsed") {
             // Its script may name the files that `w` writes.

@@ -13,7 +13,7 @@ use crate::program::kind::{ProgramKind, is_shell, program_kind};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::wrapper;
-use crate::program::wrapper::inner_command::InnerCommand;
+use crate::program::wrapper::inner_command::{InnerCommand, ObeyedHome};
 use crate::shell::state::{Content, PARAMETERS};
 use crate::shell::word::{UNKNOWN, Word};
 
@@ -114,14 +114,34 @@ impl Inspector {
     }
 
     /// Notes files of a home that the text has written, where a variable makes a directory the home.
-    pub(in crate::inspect) fn obey_home(&mut self, span: Span) {
+    pub(in crate::inspect) fn obey_home(&mut self, home: ObeyedHome, span: Span) {
         let files = Files::new(
             self.inspection.programs.files(),
             &self.inspection.state.place,
         );
-        let is_obeyed = |name: &str| writes::is_setting(files, &format!("~/{name}"));
-        if self.inspection.written.names().any(is_obeyed) {
+        let written = &self.inspection.written;
+        let is_written = match home {
+            ObeyedHome::Home => {
+                let is_obeyed = |name: &str| writes::is_setting(files, &format!("~/{name}"));
+                written.names().any(is_obeyed)
+            }
+            ObeyedHome::Config => {
+                let is_obeyed =
+                    |name: String| writes::is_setting(files, &format!("~/.config/{name}"));
+                written.paths().map(name_in_config).any(is_obeyed)
+            }
+        };
+        if is_written {
             self.inspection.note_unread(Verdict::Unknown, WRITTEN, span);
+        } else {
+            self.inspection.written.homes.push((home, span));
+        }
+    }
+
+    /// Notes files that the text has written into a directory behind the place where it has made that a home.
+    pub(in crate::inspect) fn obey_written_homes(&mut self) {
+        for (home, span) in std::mem::take(&mut self.inspection.written.homes) {
+            self.obey_home(home, span);
         }
     }
 
@@ -253,6 +273,18 @@ impl Inspector {
         } else {
             self.inspection.state = outer;
         }
+    }
+}
+
+/// The name that a file has within the directory of all settings: `git/config`. One without a directory may be
+/// in that of git.
+fn name_in_config(path: &str) -> String {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or(path);
+    match parts.next() {
+        Some(directory) => format!("{directory}/{name}"),
+        None if name.starts_with("config") => format!("git/{name}"),
+        None => name.to_owned(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! The files that a text has written so far, and what each may hold.
 
+use termd_proto::policy::Span;
+
 use super::file_name::may_be;
 use super::links::Links;
 use super::version::{MAX_VERSIONS, Part, Version, appended, ends_line};
 use crate::inspect::stdin::{Piece, Stdin};
 use crate::program::kind::base_name;
+use crate::program::wrapper::inner_command::ObeyedHome;
 use crate::shell::word::UNKNOWN;
 
 /// The files of one text that are remembered.
@@ -18,6 +21,10 @@ pub(in crate::inspect) struct WrittenFiles {
     files: Vec<(String, Vec<Version>)>,
     /// Code of other languages, which may write the files that it names.
     codes: Vec<String>,
+    /// The same files by their paths.
+    paths: Vec<String>,
+    /// The directories whose files programs obey from some point of the text on.
+    pub(super) homes: Vec<(ObeyedHome, Span)>,
     pub(super) links: Links,
     is_over: bool,
 }
@@ -119,6 +126,9 @@ impl WrittenFiles {
         if name.is_empty() || path.starts_with("/dev/") || !is_named {
             return;
         }
+        if self.paths.len() < MAX_FILES {
+            self.paths.push(path.to_owned());
+        }
         let Some((_, known)) = self.files.iter_mut().find(|(known, _)| known == name) else {
             self.is_over |= self.files.len() >= MAX_FILES;
             if !self.is_over {
@@ -155,6 +165,10 @@ impl WrittenFiles {
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
     }
 
     /// What a file may hold. `None`: the text has not written it.

@@ -27,24 +27,34 @@ pub(crate) enum Setting {
     Directories,
     /// It is options of this program, behind these words.
     Options(String),
+    /// It is the rest of a shell's line that begins with this program.
+    Behind(String),
     /// It is code, or settings that name what runs.
     Code,
     /// Switching it off does this.
     Off(String),
-    /// It does this, whatever the value.
+    /// It does this, whatever the value, and may make the program run anything.
     Danger(String),
+    /// It does this, and its value is an address that is only spoken to.
+    Address(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \
-                        \"off: WHY\" or \"danger: WHY\" is expected";
+const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \"behind PROGRAM\", \
+                        \"off: WHY\", \"danger: WHY\" or \"address: WHY\" is expected";
 
 impl Setting {
     fn parse(text: &str) -> Option<Self> {
         if let Some(why) = text.strip_prefix("danger: ") {
             return Some(Self::Danger(why.to_owned()));
         }
+        if let Some(why) = text.strip_prefix("address: ") {
+            return Some(Self::Address(why.to_owned()));
+        }
         if let Some(why) = text.strip_prefix("off: ") {
             return Some(Self::Off(why.to_owned()));
+        }
+        if let Some(program) = text.strip_prefix("behind ") {
+            return Some(Self::Behind(program.to_owned()));
         }
         if let Some(program) = text.strip_prefix("options ") {
             return Some(Self::Options(program.to_owned()));

@@ -2,7 +2,7 @@
 
 use termd_proto::policy::Span;
 
-use super::inner_command::InnerCommand;
+use super::inner_command::{InnerCommand, ObeyedHome};
 use super::less::less_options;
 use super::shells::shell_line;
 use crate::glob::Case;
@@ -180,9 +180,14 @@ fn of_value(
     }
     let obeyed = match setting {
         // zsh(1): the directory of its startup files.
-        Setting::File if key == "ZDOTDIR" => vec![InnerCommand::ObeyedHome],
+        Setting::File if key == "ZDOTDIR" => {
+            vec![InnerCommand::ObeyedHome(ObeyedHome::Home)]
+        }
         Setting::File | Setting::Script => vec![InnerCommand::ObeyedFile(value.to_owned())],
-        Setting::Home => vec![InnerCommand::ObeyedHome],
+        Setting::Home if key == "XDG_CONFIG_HOME" => {
+            vec![InnerCommand::ObeyedHome(ObeyedHome::Config)]
+        }
+        Setting::Home => vec![InnerCommand::ObeyedHome(ObeyedHome::Home)],
         _ => Vec::new(),
     };
     let mut started = of_setting_value(table, program, key, setting, value, at);
@@ -224,6 +229,7 @@ fn of_setting_value(
         | Setting::Home
         | Setting::Directories
         | Setting::Off(_) => Vec::new(),
+        Setting::Behind(program) => vec![InnerCommand::line((at, &format!("{program} {value}")))],
         Setting::Options(program) if program == "less" => less_options(at, value),
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
@@ -245,6 +251,7 @@ fn of_setting_value(
             InnerCommand::Dangerous(format!("{key} {why}")),
             InnerCommand::Any,
         ],
+        Setting::Address(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
         Setting::Code => {
             let danger = format!("{key} is code that programs run");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]

@@ -25,8 +25,8 @@ pub(crate) enum InnerCommand {
     ScriptFile(Vec<Word>),
     /// A file that programs obey, as a variable or a setting names it.
     ObeyedFile(String),
-    /// A directory whose hidden files programs obey, as a variable names it.
-    ObeyedHome,
+    /// A directory whose files programs obey, as a variable names it.
+    ObeyedHome(ObeyedHome),
     /// Something that is not read and runs. To a rule, that may be any command.
     Any,
     /// Code for an interpreter.
@@ -45,6 +45,15 @@ pub(crate) enum InnerCommand {
     Dangerous(String),
     /// A `PATH` with a directory of the user's: what a name starts is not known to be the system's.
     OwnPath,
+}
+
+/// What the files of a directory are to programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ObeyedHome {
+    /// What those of a home are: `HOME`.
+    Home,
+    /// What those of `~/.config` are: `XDG_CONFIG_HOME`.
+    Config,
 }
 
 impl InnerCommand {
