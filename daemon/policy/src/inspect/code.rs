@@ -13,6 +13,7 @@ use crate::danger::code::calls::aliases;
 use crate::danger::code::tokens::{Token, tokens};
 use crate::program::input::runs_stdin;
 use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
+use crate::program::wrapper::vim_script::is_editor;
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
 
@@ -45,10 +46,8 @@ pub(super) struct Started {
 pub(super) fn started(program: &str, code: &str) -> Started {
     let mut started = Started::default();
     if has_commands(program)
-        || matches!(
-            program,
-            "tclsh" | "expect" | "vi" | "vim" | "nvim" | "ex" | "view" | "cmake"
-        )
+        || is_editor(program)
+        || matches!(program, "tclsh" | "expect" | "cmake")
     {
         commands(code, &mut started);
     }

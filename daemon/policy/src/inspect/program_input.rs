@@ -97,11 +97,7 @@ impl Inspector {
                 .note_unread(Verdict::Dangerous, FETCHED, span);
         }
         let kind = program_kind(program);
-        let runs_texts = matches!(
-            kind,
-            ProgramKind::Shell | ProgramKind::Code | ProgramKind::Sql(_)
-        );
-        if runs_texts && self.inspection.written.may_have(path) {
+        if self.inspection.written.may_have(path) {
             let pieces = [Piece::File(path.to_owned())];
             self.run_joined(program, &pieces, span, depth);
         }
@@ -182,6 +178,11 @@ impl Inspector {
                 }
             }
             (_, Stdin::Literal(text)) => {
+                if wrapper::vim_script::is_editor(program) {
+                    for inner in wrapper::vim_script::started(0, text) {
+                        self.inner(program, inner, &[], &Stdin::Given, span, depth);
+                    }
+                }
                 let _unread = self.code(program, text, span);
             }
             (_, Stdin::Fetched) => {

@@ -2,6 +2,7 @@
 
 use super::inner_command::InnerCommand;
 use super::sed_script::{Execution, executions};
+use super::vim_script;
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
@@ -44,8 +45,28 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
             let command = word.text.trim_start_matches(['+', ':']);
             started.push(InnerCommand::code((at, command)));
         }
+        let attached = word.text.strip_prefix("-c").or(word.text.strip_prefix('+'));
+        match attached {
+            Some(command) if !command.is_empty() => {
+                started.extend(vim_script::started(at, command));
+            }
+            _ if is_command => started.extend(vim_script::started(at, &word.text)),
+            _ => {}
+        }
+        let takes_keys = word.text == "-s" && !is_line_mode(args);
+        if let (true, Some(keys)) = (takes_keys, args.get(at + 1)) {
+            started.push(InnerCommand::ObeyedFile(keys.path()));
+        }
     }
     started
+}
+
+/// Whether options make vi(1) take commands and no keys: `-e`, `-es`.
+fn is_line_mode(args: &[Word]) -> bool {
+    args.iter().any(|word| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        matches!(letters, "e" | "E" | "es" | "Es")
+    })
 }
 
 /// Whether options of vi(1) end with that of a command: `-sc`, `-esc`.

@@ -12,6 +12,7 @@ mod less;
 mod multiplexers;
 mod sed_script;
 mod shells;
+pub(crate) mod vim_script;
 
 use crate::program::table::ProgramTable;
 use crate::program::table::row::Takes;
@@ -46,7 +47,7 @@ pub(crate) fn inner_commands(
         "tmux" => tmux(args),
         "screen" => screen(args),
         "sed" | "gsed" => sed(args),
-        "vi" | "vim" | "nvim" | "ex" | "view" | "gvim" | "vimdiff" | "rvim" => editor(args),
+        _ if vim_script::is_editor(program) => editor(args),
         // On some systems more(1) is less(1).
         "less" | "more" => less(args),
         "busybox" | "toybox" => Vec::new(),

@@ -323,3 +323,49 @@ fn programs_without_a_helper_are_free() {
         ],
     );
 }
+
+#[test]
+fn what_an_option_or_an_event_of_vim_runs_is_judged() {
+    let frob = Forbidden("frob");
+    frob.all_are_stopped(
+        None,
+        &[
+            "vim -es -c 'set makeprg=frob' -c make -cq",
+            "vim -es -c 'set mp=frob|make' -cq",
+            "vim -es '-cset mp=frob' -c make",
+            "vim -es +'se nu mp=frob\\ -x' +make",
+            "vim --cmd 'setlocal gp=frob' -c 'grep x'",
+            "nvim -es -c 'set grepprg=frob' -c 'grep x'",
+            "ex -c 'set formatprg=frob' -c 'norm gqq' x",
+            "view -c 'setl equalprg=frob' x",
+            "vim -c 'set shell=frob' -c '!ls'",
+            "vim -c 'silent set sh=frob' -c '!ls'",
+            "vim -c ':set kp=frob' x",
+            "vim -c 'set keywordprg=frob' x",
+            "vim -es -c 'let &mp=\"frob\"' -c make",
+            "vim -es -c \"let &l:makeprg = 'frob -x'\" -c make",
+            "vim -es -c 'let &mp = \"fr\" . \"ob\"' -c make",
+            "vim -c 'au VimEnter * !frob'",
+            "vim -c 'autocmd BufRead *.x ++once !frob' x",
+            "vim -c 'au g VimEnter * silent !frob'",
+            "vim -c 'au VimEnter * set mp=frob'",
+            "vim -c 'bufdo !frob' x",
+            "vim -es -c 'norm :!frob' x",
+            "gvim -c '!frob'",
+            "vim.tiny -c '!frob'",
+        ],
+    );
+    frob.none_is_asked_about(
+        None,
+        &[
+            "vim -c 'set makeprg=make' -c make -cq",
+            "vim -c 'set ft=rust nu' -c 'set gp=rg' x.rs",
+            "vim -c 'au BufRead *.x set ft=y' x.x",
+            "vim -c 'let &tw=80' x",
+            "vim -es -c 'norm ggdd' -c wq x",
+            "vim -c 'so ~/.vim/x.vim' x",
+            "vim -s keys x",
+            "vim -c 'set sh=bash' x",
+        ],
+    );
+}

@@ -1,0 +1,138 @@
+//! What commands of vim(1) run by its options, by events, and of other files.
+
+use super::inner_command::InnerCommand;
+use crate::shell::word::UNKNOWN;
+use crate::word_list::is_listed;
+
+/// Programs that take these commands.
+const EDITORS: &str = "vi vim nvim ex view gvim rvim vimdiff vim.basic vim.tiny vim.nox";
+/// Options whose values are lines for a shell: <https://vimhelp.org/options.txt.html>.
+const PROGRAMS: &str = "
+    makeprg mp grepprg gp formatprg fp equalprg ep shell sh keywordprg kp cscopeprg csprg shellcmdflag shcf
+    shellpipe sp shellredir srr";
+const SETS: &str = "se set setl setlocal setg setglobal";
+const READS: &str = "so source ru runtime luaf luafile pyf pyfile py3f py3file";
+const ON_EVENTS: &str = "au autocmd";
+/// Commands that run the one behind them.
+const STARTERS: &str = "
+    sil silent sil! silent! noa noautocmd verb verbose argdo bufdo windo tabdo cdo ldo cfdo lfdo keepj keepjumps
+    keepalt keepa keeppatterns keepp hid hide tab vert vertical lockm lockmarks";
+/// What stands between `autocmd` and its command at the most: a group, events, a pattern, `++once`, `++nested`.
+const MAX_EVENT_WORDS: usize = 5;
+
+/// Whether a program takes commands of vim(1).
+pub(crate) fn is_editor(program: &str) -> bool {
+    is_listed(program, EDITORS)
+}
+
+/// What commands run by the options that they set, by events, and of other files. `at` is the number of the
+/// argument that they stand in.
+pub(crate) fn started(at: usize, text: &str) -> Vec<InnerCommand> {
+    let commands = text.split(['|', '\n']);
+    commands
+        .flat_map(|command| by_command(at, command))
+        .collect()
+}
+
+fn by_command(at: usize, command: &str) -> Vec<InnerCommand> {
+    let mut command = command.trim_start_matches([' ', '\t', ':', '%']);
+    loop {
+        let (name, rest) = split_name(command);
+        if !is_listed(name, STARTERS) {
+            break;
+        }
+        command = rest.trim_start_matches([' ', ':']);
+    }
+    let (name, rest) = split_name(command);
+    if let Some(line) = command.strip_prefix('!') {
+        return vec![InnerCommand::line((at, line))];
+    }
+    match name.trim_end_matches('!') {
+        name if is_listed(name, SETS) => {
+            let settings = words(rest);
+            settings
+                .iter()
+                .flat_map(|word| by_option(at, word))
+                .collect()
+        }
+        "let" => by_variable(at, rest),
+        name if is_listed(name, READS) => {
+            vec![InnerCommand::ObeyedFile(rest.trim().to_owned())]
+        }
+        name if is_listed(name, ON_EVENTS) => {
+            let mut started = Vec::new();
+            let mut behind = rest;
+            for _ in 0..MAX_EVENT_WORDS {
+                behind = split_name(behind).1;
+                started.extend(by_command(at, behind));
+            }
+            started
+        }
+        name if name.starts_with("norm") && rest.contains(['!', '@', ':']) => {
+            vec![InnerCommand::Any]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first word of a command, and the rest.
+fn split_name(command: &str) -> (&str, &str) {
+    let command = command.trim_start();
+    command.split_once([' ', '\t']).unwrap_or((command, ""))
+}
+
+/// The words of `:set`, in which `\` stands before a blank.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (character, words.last_mut()) {
+            (' ' | '\t', _) => words.push(String::new()),
+            ('\\', Some(word)) => word.extend(characters.next()),
+            (character, Some(word)) => word.push(character),
+            (_, None) => {}
+        }
+    }
+    words
+}
+
+fn by_option(at: usize, word: &str) -> Vec<InnerCommand> {
+    let end = word.find(['=', ':', '+', '^']).unwrap_or(word.len());
+    let (name, value) = word.split_at(end);
+    if name.contains(UNKNOWN) {
+        return vec![InnerCommand::Any];
+    }
+    let value = value.trim_start_matches(['=', ':', '+', '^']);
+    if value.is_empty() || !is_listed(name, PROGRAMS) {
+        return Vec::new();
+    }
+    vec![InnerCommand::line((at, value))]
+}
+
+/// `let &mp = 'make'`, `let &g:mp .= x`.
+fn by_variable(at: usize, rest: &str) -> Vec<InnerCommand> {
+    let Some((name, value)) = rest
+        .trim_start()
+        .strip_prefix('&')
+        .and_then(|rest| rest.split_once('='))
+    else {
+        return Vec::new();
+    };
+    let name = name.trim_end_matches([' ', '.', '+']);
+    let name = name
+        .strip_prefix("g:")
+        .or(name.strip_prefix("l:"))
+        .unwrap_or(name);
+    if !is_listed(name, PROGRAMS) {
+        return Vec::new();
+    }
+    let value = value.trim();
+    let text = ['"', '\''].iter().find_map(|quote| {
+        let inner = value.strip_prefix(*quote)?.strip_suffix(*quote)?;
+        (!inner.contains([*quote, '\\'])).then_some(inner)
+    });
+    match text {
+        Some(text) => vec![InnerCommand::line((at, text))],
+        None => vec![InnerCommand::Any],
+    }
+}
