@@ -51,6 +51,9 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     {
         commands(code, &mut started);
     }
+    if program == "perl" {
+        lines_of_perl_debugger(code, &mut started);
+    }
     started.may_start |= is_debugger(program) && !debugger::is_plain(code);
     let tokens = tokens(&without_comments(code));
     let names = aliases(&tokens);
@@ -66,6 +69,20 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     let mut started = scan.started;
     started.runs_unread |= program == "php" && calls_variable(code);
     started
+}
+
+/// The lines that perl's debugger gives to a shell: `!!CMD` (perldebug). In a script such a line is no call.
+fn lines_of_perl_debugger(text: &str, started: &mut Started) {
+    for line in text.lines() {
+        let Some(shell) = line.trim_start().strip_prefix("!!") else {
+            continue;
+        };
+        if shell.trim_start().starts_with(['$', '@', '(']) {
+            started.may_start = true;
+        } else {
+            started.lines.push(shell.to_owned());
+        }
+    }
 }
 
 fn is_debugger(program: &str) -> bool {

@@ -144,10 +144,22 @@ fn is_interactive(program: &str, args: &[Word]) -> bool {
         }
     };
     match program {
-        "perl" | "ruby" => false,
+        "perl" => options.any(|word| starts_perl_debugger(&word.text)),
+        "ruby" => false,
         "php" => options.any(|word| word.text == "-a"),
         _ => options.any(asks),
     }
+}
+
+/// Whether an option of perl(1) starts its debugger, which reads commands: `-d`, `-wde1`, and not `-d:NYTProf`.
+fn starts_perl_debugger(option: &str) -> bool {
+    const SWITCHES: &str = "acdlnpstuUwWTX";
+    let letters = option.trim_start_matches('-');
+    let end = letters
+        .find(|c| !SWITCHES.contains(c))
+        .unwrap_or(letters.len());
+    let (switches, rest) = letters.split_at(end);
+    switches.contains('d') && !(switches.ends_with('d') && rest.starts_with(':'))
 }
 
 /// Whether the first operand of a program is a script that it runs.

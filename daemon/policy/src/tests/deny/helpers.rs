@@ -369,3 +369,35 @@ fn what_an_option_or_an_event_of_vim_runs_is_judged() {
         ],
     );
 }
+
+#[test]
+fn a_line_for_the_debugger_of_perl_is_judged() {
+    let frob = Forbidden("frob");
+    frob.all_are_stopped(
+        Some("perl"),
+        &["!!frob", "!! frob -x", "  !!frob", "!!$X -c 1"],
+    );
+    frob.all_are_stopped(
+        None,
+        &[
+            "perl -de1 <<< '!!frob'",
+            "perl -d -e 1 <<< '!!frob'",
+            "perl -wde1 <<< '!!frob'",
+            "printf 's\\n!!frob\\n' | perl -d x.pl",
+            "echo '!!frob' > w; perl -de1 < w",
+        ],
+    );
+    frob.none_is_asked_about(
+        Some("perl"),
+        &["p $x", "my $y = !!1;", "!$x or die;", "b 12"],
+    );
+    frob.none_is_asked_about(
+        None,
+        &[
+            "perl -lane 'print $F[0]' < x.txt",
+            "perl -de1",
+            "perl -d:NYTProf x.pl < in",
+            "perl -e 'print !!1'",
+        ],
+    );
+}
