@@ -75,7 +75,11 @@ impl Inspector {
     /// there runs it.
     pub(super) fn replace_stdin(&mut self, stdin: &Stdin, span: Span, depth: usize) {
         self.run_files("sh", stdin, &[], span, depth);
-        self.run_text("sh", stdin, "", span, depth);
+        match stdin {
+            // Scripts so take back the input that they had: `exec 0<&6`.
+            Stdin::Computed => self.inspection.note_possible(span),
+            stdin => self.run_text("sh", stdin, "", span, depth),
+        }
         self.inspection.stdin_of_shell = Some(stdin.clone());
     }
 

@@ -230,6 +230,33 @@ fn a_file_that_is_standard_input_hides_no_program() {
 }
 
 #[test]
+fn another_input_of_the_shell_is_asked_about_where_it_runs() {
+    all_are(
+        Verdict::Safe,
+        None,
+        &[
+            "exec 6<&0 < in.txt; while read l; do echo $l; done; exec 0<&6 6<&-",
+            "exec < <(seq 9); while read l; do echo $l; done",
+            "exec < /dev/tty; read -r x",
+            "exec < /dev/tty; git commit",
+        ],
+    );
+    all_are(
+        Verdict::Unknown,
+        None,
+        &["exec 3< w; exec <&3; bash", "exec < <(x); python3"],
+    );
+    all_are(
+        Verdict::Dangerous,
+        None,
+        &[
+            "echo 'rm -rf ~' > w; exec < w; bash",
+            "exec <<< 'rm -rf ~'; sh",
+        ],
+    );
+}
+
+#[test]
 fn a_link_hides_no_program() {
     FROB.all_are_stopped(
         None,
