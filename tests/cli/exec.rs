@@ -260,11 +260,9 @@ fn what_stands_at_the_prompt_is_no_part_of_the_line() {
         assert_eq!(exec(&daemon, "echo free").out, "free\n", "{typed:?}");
     }
     // A key for a program that has read it stands nowhere.
-    let mut child = spawn(&daemon, &["exec", "sh", "--", "read -rn1 key; echo $key"]);
-    daemon.client().ok(
-        "session.wait_for",
-        &json!({ "id": "sh", "until": { "done": true } }),
-    );
+    let mut child = spawn(&daemon, &["exec", "sh", "--", "echo asks; read -rn1 key"]);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
     ok(&daemon, &["send", "sh", "y"]);
     assert!(child.wait().unwrap().success());
     assert_eq!(exec(&daemon, "echo free").out, "free\n");

@@ -101,6 +101,11 @@ pub(super) fn absent() {
                 change,
             ),
             (
+                &format!("{work} {filter} git config filter.x.clean 'sh fmt'"),
+                "hook fmt",
+                change,
+            ),
+            (
                 &format!("{work} {filter} git config diff.x.textconv node_modules/.bin/tc"),
                 "hook node_modules/.bin/tc",
                 change,

@@ -7,10 +7,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Words that a program follows: words of the shell, programs that start another one, interpreters.
+/// Words that a program follows: words of the shell, programs that start another one.
 const BEFORE_PROGRAM: &[&str] = &[
     "{", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "eval", "env",
-    "time", "nice", "nohup", "sh", "bash", "dash", "zsh", "node", "bun", "deno", "python",
+    "time", "timeout", "nice", "nohup", "npx",
+];
+/// Words that a script follows, of which a bare name is one in the work tree.
+const BEFORE_SCRIPT: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "node", "bun", "deno", "run", "tsx", "ts-node", "python",
     "python3", "perl", "ruby", "php",
 ];
 /// Words that a line follows.
@@ -33,6 +37,8 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
         let glob = whole.iter().position(|byte| GLOBS.contains(byte));
         let named = whole.get(..glob.unwrap_or(whole.len())).unwrap_or_default();
         let Some(slash) = named.iter().rposition(|&byte| byte == b'/') else {
+            let is_name = glob.is_none() && !matches!(whole.first(), None | Some(b'-' | b'$'));
+            paths.extend((word.is_script && is_name).then(|| place(whole, top, home)));
             continue;
         };
         if glob.is_some() {
@@ -71,6 +77,8 @@ struct Word {
     text: Vec<u8>,
     /// Whether it stands where a program does.
     is_program: bool,
+    /// Whether it stands where a script of an interpreter does.
+    is_script: bool,
     /// Whether it is a line itself.
     is_line: bool,
 }
@@ -80,6 +88,7 @@ fn words(line: &[u8]) -> Vec<Word> {
         words: Vec::new(),
         text: None,
         expects_program: true,
+        expects_script: false,
         expects_line: false,
     };
     let mut quote = None;
@@ -105,7 +114,7 @@ fn words(line: &[u8]) -> Vec<Word> {
             (b' ' | b'\t', None) if depth == 0 => reader.end_word(),
             (_, None) if depth == 0 && BETWEEN_COMMANDS.contains(&byte) => {
                 reader.end_word();
-                reader.expects_program = true;
+                (reader.expects_program, reader.expects_script) = (true, false);
             }
             _ => reader.push(Some(byte)),
         }
@@ -118,6 +127,7 @@ struct WordReader {
     words: Vec<Word>,
     text: Option<Vec<u8>>,
     expects_program: bool,
+    expects_script: bool,
     expects_line: bool,
 }
 
@@ -139,15 +149,27 @@ impl WordReader {
         let is_option = text.first() == Some(&b'-');
         let name = text.split(|&byte| byte == b'=').next().unwrap_or_default();
         let is_assignment = name.len() < text.len() && !name.contains(&b'/');
+        let is_interpreter = self.expects_program && is_one_of(BEFORE_SCRIPT);
         let word = Word {
             is_program: self.expects_program,
+            is_script: self.expects_script && !is_interpreter,
             is_line: self.expects_line,
             text: text.clone(),
         };
-        self.expects_program &= is_option || is_assignment || is_one_of(BEFORE_PROGRAM);
+        // That of timeout(1).
+        let is_time = text.first().is_some_and(u8::is_ascii_digit);
+        let goes_on = is_option || is_assignment || is_time || is_one_of(BEFORE_PROGRAM);
+        self.expects_program &= goes_on || is_interpreter;
+        let is_behind = is_interpreter || (self.expects_script && !takes_code(&text));
+        self.expects_script = self.expects_program && is_behind;
         self.expects_line = is_one_of(BEFORE_LINE);
         self.words.push(word);
     }
+}
+
+/// Whether code or a module follows this option of an interpreter, and no script: `-c`, `-pe`, `-m`.
+fn takes_code(option: &[u8]) -> bool {
+    option.first() == Some(&b'-') && matches!(option.last(), Some(b'c' | b'e' | b'm' | b'r'))
 }
 
 #[cfg(test)]
@@ -175,6 +197,14 @@ mod tests {
             ("~/x/c | /usr/bin/d", &["/home/me/x/c", "/usr/bin/d"]),
             ("f() { ./bin/c; }; f", &["./bin/c"]),
             ("python3 -u tools/nb.py", &["tools/nb.py"]),
+            ("python3 fmt.py %f", &["fmt.py"]),
+            ("timeout 5 python3 -u fmt.py %f", &["fmt.py"]),
+            ("X=1 node clean.js && cat", &["clean.js"]),
+            ("deno run clean.ts", &["clean.ts"]),
+            ("npx tsx f.ts", &["f.ts"]),
+            ("perl -pe s,a,b,", &[]),
+            ("python3 -m fmt", &[]),
+            ("exec tool x", &[]),
             ("jq -f there/filter.jq", &["there/filter.jq"]),
             ("tools/c* x", &["tools"]),
             ("sed -e s/a/b/ -e 's/a*/b/'", &[]),
