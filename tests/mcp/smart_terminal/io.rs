@@ -123,8 +123,15 @@ fn an_ended_shell_is_read_and_told_of() {
         "terminal_wait",
         &json!({ "sessionId": id, "pattern": "NEVER" }),
     );
-    assert_members(&waited, &json!({ "matched": false, "exited": true }));
+    let exited = json!({ "matched": false, "exited": true, "exitCode": 3, "signal": null });
+    assert_members(&waited, &exited);
+    let tail = client.call("terminal_read", &json!({ "sessionId": id, "lastLines": 1 }));
+    assert_members(&tail, &json!({ "state": "exited", "exitCode": 3 }));
     let read = client.call("terminal_read", &json!({ "sessionId": id }));
+    assert_members(
+        &read,
+        &json!({ "state": "exited", "exitCode": 3, "signal": null }),
+    );
     assert!(
         read["output"].as_str().unwrap().contains("exit 3"),
         "{read}"
@@ -140,6 +147,32 @@ fn an_ended_shell_is_read_and_told_of() {
     );
     let listed = client.call("terminal_list", &json!({ "verbose": false }));
     assert_eq!(listed["sessions"][0]["alive"], false, "{listed}");
+}
+
+#[test]
+fn the_end_of_a_one_shot_that_went_on_is_told() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    for (end, exit_code, signal) in [
+        ("exit 3", json!(3), json!(null)),
+        ("kill $$", json!(null), json!("SIGTERM")),
+    ] {
+        let script = format!("until test -e go; do sleep 0.05; done; {end}");
+        let run = json!({
+            "cmd": "bash", "args": ["-c", script], "timeout": 1000, "cwd": daemon.user_home(),
+        });
+        let run = client.call("terminal_run", &run);
+        assert_eq!(run["running"], true, "{run}");
+        let go = daemon.user_home().join("go");
+        std::fs::write(&go, "").unwrap();
+        let id = &run["sessionId"];
+        let ended = json!({ "state": "exited", "exitCode": exit_code, "signal": signal });
+        let waited = client.call("terminal_wait", &json!({ "sessionId": id }));
+        assert_members(&waited, &ended);
+        let read = client.call("terminal_read", &json!({ "sessionId": id }));
+        assert_members(&read, &ended);
+        std::fs::remove_file(go).unwrap();
+    }
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Fields that the results of several tools have, and the set's errors.
 
-use crate::tool::{Field, Omitted, OutputSchema, Standing, ToolAnswer, ToolError, object};
+use serde_json::json;
+use termd_proto::terminal::ExitStatus;
+
+use crate::tool::{
+    Facts, Field, Omitted, OutputSchema, Standing, ToolAnswer, ToolError, add, object,
+};
 
 /// The schema of a result of a tool that runs something, or of the gate's question.
 pub(crate) fn output_or_question(mut fields: Vec<Field>) -> OutputSchema {
@@ -32,6 +37,25 @@ pub(crate) fn text() -> Vec<Field> {
 /// The prompt, which is no part of the output.
 pub(crate) fn prompt() -> Field {
     Field::string("prompt", "The prompt that is shown")
+}
+
+/// How a terminal's program ended; `exit_code` says what the exit code is of.
+pub(crate) fn exit(exit_code: &str) -> [Field; 2] {
+    [
+        Field::integer("exitCode", exit_code),
+        Field::string("signal", "The signal that ended the program"),
+    ]
+}
+
+/// Adds how a terminal's program ended, where it has.
+pub(crate) fn describe_exit(facts: &mut Facts, status: Option<&ExitStatus>) {
+    add(
+        facts,
+        json!({
+            "exitCode": status.and_then(|status| status.exit_code),
+            "signal": status.and_then(|status| status.signal.as_ref()),
+        }),
+    );
 }
 
 /// The limit that ended a program.

@@ -8,7 +8,7 @@ use serde_json::json;
 use termd_client::ClientError;
 use termd_proto::Offset;
 use termd_proto::interact::{MAX_PATTERN_BYTES, Until, WaitEnd};
-use termd_proto::terminal::{Encoding, TerminalInfo, TerminalState};
+use termd_proto::terminal::{Encoding, EndCause, ExitStatus, TerminalInfo, TerminalState};
 
 use super::text::{Part, bounds};
 use crate::tool::{
@@ -16,7 +16,7 @@ use crate::tool::{
     ScreenRows, Standing, State, Tool, ToolAnswer, ToolError, add, changed_lines, object,
 };
 use crate::tools::smart_terminal::params::{MAX_INTEGER, MaxLines, MaxOutputBytes, SessionName};
-use crate::tools::smart_terminal::results::{self, bad};
+use crate::tools::smart_terminal::results::{self, bad, describe_exit};
 use crate::tools::smart_terminal::sessions::session::find;
 
 /// Lines around a match: a compiler's error has its place in the next one.
@@ -65,9 +65,8 @@ pub(crate) fn tool() -> Tool {
     output.extend(Standing::fields());
     output.push(Field::boolean("timedOut", "").default(false));
     output.push(Field::boolean("alive", "Whether its program runs").default(true));
-    output.push(Field::integer(
-        "exitCode",
-        "Of the last command, where the shell tells it",
+    output.extend(results::exit(
+        "Of the last command, or of the program once it has exited",
     ));
     output.push(results::prompt());
     output.push(results::end_cause());
@@ -110,10 +109,11 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
         )));
     }
     if let Some(mut facts) = look_back(&call, &info, since, &arguments).await? {
-        add(&mut facts, json!(now_in(&call, &info).await?));
+        now_in(&call, &info).await?.describe(&mut facts);
         return Ok(ToolAnswer::Facts(facts.into()));
     }
-    let from = since.unwrap_or_else(|| call.shared.cursors.of(&info.id).read);
+    let cursor = call.shared.cursors.of(&info.id);
+    let from = since.unwrap_or(cursor.read);
     let has_some = since.is_some_and(|since| since < info.end);
     let is_running = info.state == TerminalState::Running;
     let wait = if is_running && !has_some {
@@ -123,17 +123,21 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
             pattern: None,
         };
         let timeout = Duration::from_millis(arguments.timeout);
-        let waiting_from = call.shared.cursors.of(&info.id).wait_from();
-        let waiting = backend.wait_for(&info.id, Some(waiting_from), &until, timeout);
+        let waiting = backend.wait_for(&info.id, Some(cursor.wait_from()), &until, timeout);
         let terminal = (&info.id).into();
         Some(call.progress.during(backend, &terminal, waiting).await?)
     } else {
         None
     };
-    let standing = match &wait {
-        Some(wait) => Standing::of_wait(wait),
+    let now = match &wait {
+        Some(wait) => Now {
+            standing: Standing::of_wait(wait),
+            exit_status: wait.activity.exit_status.clone(),
+            end_cause: wait.activity.end_cause,
+        },
         None => now_in(&call, &info).await?,
     };
+    let standing = now.standing;
     let cut = wait
         .as_ref()
         .map(|wait| PromptCut::of(wait, from, call.shared.settings.prompt));
@@ -157,11 +161,7 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     facts.insert("timedOut".to_owned(), timed_out.into());
     let alive = standing.state != State::Exited;
     facts.insert("alive".to_owned(), alive.into());
-    add(&mut facts, json!(standing));
     let activity = wait.map(|wait| wait.activity);
-    let limit = activity
-        .as_ref()
-        .map_or(info.end_cause, |now| now.end_cause);
     let activity = activity.filter(|_| standing.takes_a_line());
     let ended = activity.as_ref().and_then(|now| now.last_command.as_ref());
     let exit_code = ended.filter(|_| standing.is_over());
@@ -169,18 +169,41 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let prompt = activity.as_ref().and_then(|now| now.prompt_text.as_ref());
     add(
         &mut facts,
-        json!({ "exitCode": exit_code, "endCause": limit, "prompt": prompt }),
+        json!({ "exitCode": exit_code, "prompt": prompt }),
     );
+    now.describe(&mut facts);
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-/// Where things stand in a terminal now.
-async fn now_in(call: &Call, info: &TerminalInfo) -> Result<Standing, ClientError> {
+/// Where things stand in a terminal, and how its program ended, if it has.
+struct Now {
+    standing: Standing,
+    exit_status: Option<ExitStatus>,
+    end_cause: Option<EndCause>,
+}
+
+impl Now {
+    fn describe(&self, facts: &mut Facts) {
+        add(facts, json!(self.standing));
+        describe_exit(facts, self.exit_status.as_ref());
+        add(facts, json!({ "endCause": self.end_cause }));
+    }
+}
+
+async fn now_in(call: &Call, info: &TerminalInfo) -> Result<Now, ClientError> {
     if info.state == TerminalState::Running {
         let activity = call.backend().activity(&info.id).await?;
-        Ok(Standing::of(&activity))
+        Ok(Now {
+            standing: Standing::of(&activity),
+            exit_status: activity.exit_status,
+            end_cause: activity.end_cause,
+        })
     } else {
-        Ok(Standing::EXITED)
+        Ok(Now {
+            standing: Standing::EXITED,
+            exit_status: info.exit_status.clone(),
+            end_cause: info.end_cause,
+        })
     }
 }
 

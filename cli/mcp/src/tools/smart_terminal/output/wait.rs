@@ -55,6 +55,7 @@ struct Arguments {
 pub(crate) fn tool() -> Tool {
     let mut output = results::text();
     output.extend(Standing::fields());
+    output.extend(results::exit("Of the program, once it has exited"));
     output.extend([
         Field::boolean("matched", "").required(),
         Field::boolean("timedOut", "").default(false),
@@ -132,6 +133,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     text.describe(&mut facts);
     let exited = wait.ended_by == WaitEnd::Exited;
     add(&mut facts, json!(Standing::of_wait(wait)));
+    results::describe_exit(&mut facts, wait.activity.exit_status.as_ref());
     add(
         &mut facts,
         json!({

@@ -94,14 +94,7 @@ async fn stop(call: Call, arguments: Arguments) -> Outcome {
         })
         .await?;
     backend.pool().stop_holding(&info.id)?;
-    let status = closed.exit_status.as_ref();
-    add(
-        &mut facts,
-        json!({
-            "exitCode": status.and_then(|status| status.exit_code),
-            "signal": status.and_then(|status| status.signal.clone()),
-            "endCause": closed.end_cause,
-        }),
-    );
+    results::describe_exit(&mut facts, closed.exit_status.as_ref());
+    add(&mut facts, json!({ "endCause": closed.end_cause }));
     Ok(ToolAnswer::Facts(facts.into()))
 }
