@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use termd_test_support::{Home, McpClient, TestDaemon, assert_members, wait_until};
+use termd_test_support::{Home, McpClient, TestDaemon, assert_members, is_installed, wait_until};
 
 /// A program with a screen of its own that shows each key.
 const FULL_SCREEN: &str = r#"stty -echo -icanon; printf '\033[?1049h\033[H'; seq 1 20
@@ -160,6 +160,24 @@ fn a_shell_stays_and_runs_one_command_after_another() {
     let nothing_comes = json!({ "id": id, "wait_for": "never", "timeout": 60 });
     let read = client.call("term_read", &nothing_comes);
     assert_eq!(read["state"], "exited", "{read}");
+}
+
+#[test]
+fn several_lines_are_given_one_after_the_other() {
+    let daemon = TestDaemon::start();
+    let mut client = lean(&daemon);
+    if is_installed("dash", "several_lines") {
+        let id = stays(&mut client, "dash", "done");
+        let lines = "if true; then\n  echo yes\nfi";
+        let typed = client.call("term_type", &json!({ "id": id, "text": lines }));
+        assert_members(&typed, &json!({ "state": "done", "output": "yes\n" }));
+    }
+    if is_installed("python3", "several_lines") {
+        let id = stays(&mut client, "python3 -q", "done");
+        let lines = "n = input('who? ')\nme\nn * 2";
+        let typed = client.call("term_type", &json!({ "id": id, "text": lines }));
+        assert_members(&typed, &json!({ "state": "done", "output": "'meme'\n" }));
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A program in a terminal of its own, driven by either set as an agent does.
+//! A program in a terminal of its own, driven by one of the sets as an agent does.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -22,6 +22,7 @@ const SHOWN_CHARS: usize = 300;
 pub(crate) enum Set {
     Session,
     Terminal,
+    Lean,
 }
 
 impl Set {
@@ -29,6 +30,7 @@ impl Set {
         match self {
             Self::Session => "session",
             Self::Terminal => "terminal",
+            Self::Lean => "lean",
         }
     }
 
@@ -36,13 +38,14 @@ impl Set {
         match self {
             Self::Session => "session_id",
             Self::Terminal => "sessionId",
+            Self::Lean => "id",
         }
     }
 
     /// `exit_code` in the set's spelling.
     fn exit_key(self) -> &'static str {
         match self {
-            Self::Session => "exit_code",
+            Self::Session | Self::Lean => "exit_code",
             Self::Terminal => "exitCode",
         }
     }
@@ -51,6 +54,7 @@ impl Set {
         match self {
             Self::Session => "session_read",
             Self::Terminal => "terminal_read",
+            Self::Lean => "term_read",
         }
     }
 }
@@ -113,6 +117,7 @@ impl Driver {
         let (tool, arguments) = match set {
             Set::Session => ("session_create", json!({ "command": command })),
             Set::Terminal => ("terminal_start", json!({ "shell": command })),
+            Set::Lean => ("term_run", json!({ "command": command })),
         };
         let started = client.call(tool, &arguments);
         let id = started[set.id_key()].as_str().unwrap_or_default();
@@ -136,6 +141,10 @@ impl Driver {
         driver
     }
 
+    pub(crate) fn set(&self) -> Set {
+        self.set
+    }
+
     /// Types, and reads until the program waits again.
     pub(crate) fn step(&mut self, step: &Step) -> Answer {
         let begun = Instant::now();
@@ -144,6 +153,7 @@ impl Driver {
             (Typed::Nothing, _) => self.read(),
             (_, Set::Session) => self.interact(step),
             (_, Set::Terminal) => self.write(step),
+            (_, Set::Lean) => self.type_in(step),
         };
         answer.add(self.set, &facts);
         let patience = PATIENCE + Duration::from_millis(step.takes_ms);
@@ -188,13 +198,18 @@ impl Driver {
         let (tool, key) = match self.set {
             Set::Session => ("session_close", "session_id"),
             Set::Terminal => ("terminal_stop", "sessionId"),
+            Set::Lean => ("term_close", "id"),
         };
         self.call(tool, &json!({ key: self.id }));
         self.client
     }
 
     fn read(&mut self) -> Value {
-        let arguments = json!({ self.set.id_key(): self.id });
+        let mut arguments = json!({ self.set.id_key(): self.id });
+        if self.set == Set::Lean {
+            // Without a time it does not wait.
+            arguments["timeout"] = json!(2);
+        }
         self.call(self.set.read(), &arguments)
     }
 
@@ -211,6 +226,21 @@ impl Driver {
             arguments["timeout"] = json!(0.3);
         }
         self.call("session_interact", &arguments)
+    }
+
+    fn type_in(&mut self, step: &Step) -> Value {
+        let mut arguments = match &step.typed {
+            Typed::Line(line) => json!({ "text": line }),
+            Typed::Secret(secret) => json!({ "password": secret }),
+            Typed::Key(key) => json!({ "keys": [key] }),
+            Typed::Keys(text) => json!({ "text": text, "enter": false }),
+            Typed::Nothing => json!({}),
+        };
+        arguments["id"] = json!(self.id);
+        if step.state == State::Running {
+            arguments["timeout"] = json!(0.3);
+        }
+        self.call("term_type", &arguments)
     }
 
     fn write(&mut self, step: &Step) -> Value {

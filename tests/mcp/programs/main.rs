@@ -1,4 +1,4 @@
-//! Programs as agents drive them through `termctl mcp`: each line that is typed, by both sets, and what
+//! Programs as agents drive them through `termctl mcp`: each line that is typed, and what
 //! is right to say then.
 //!
 //! Right is: where things stand, told no earlier and no later than it is so; the exit code; the output to
@@ -40,7 +40,7 @@ struct Program<'a> {
 
 impl Program<'_> {
     /// What is wrong with an answer.
-    fn faults(&self, step: &Step, answer: &Answer) -> Vec<String> {
+    fn faults(&self, set: Set, step: &Step, answer: &Answer) -> Vec<String> {
         let mut faults = Vec::new();
         if answer.state != step.state.word() {
             faults.push(format!("state: not {}", step.state.word()));
@@ -53,7 +53,9 @@ impl Program<'_> {
         if !step.output.is(&answer.output) {
             faults.push(format!("output: not {:?}", step.output));
         }
-        if step.state == State::Done && answer.prompt.is_none() {
+        // That the next command is taken is what `done` says in `lean`.
+        let has_prompt = set == Set::Lean || answer.prompt.is_some();
+        if step.state == State::Done && !has_prompt {
             faults.push("prompt: none".to_owned());
         }
         if answer.elapsed > LATE + Duration::from_millis(step.takes_ms)
@@ -68,7 +70,7 @@ impl Program<'_> {
     fn play(&self, driver: &mut Driver, scenario: &Scenario) -> Result<(), String> {
         for step in &scenario.steps {
             let answer = driver.step(step);
-            let faults = self.faults(step, &answer);
+            let faults = self.faults(driver.set(), step, &answer);
             if !faults.is_empty() {
                 return Err(format!(
                     "{:.80?}: {}\n    {answer}",
@@ -85,7 +87,7 @@ impl Program<'_> {
         &self,
         daemon: &TestDaemon,
         set: Set,
-        scenarios: &[Scenario],
+        scenarios: &[&Scenario],
     ) -> (usize, Vec<String>) {
         let env = [("TERMCTL_MCP_TOOLS", set.name())];
         let client = McpClient::start_with(daemon, &env, &json!({}));
@@ -101,16 +103,22 @@ impl Program<'_> {
         (scenarios.len() - faults.len(), faults)
     }
 
-    /// Plays all scenarios by both sets at once, a long table in two terminals. All have to be right.
+    /// Plays all scenarios by the sets at once, a long table in two terminals. All have to be right. `lean`
+    /// shares the waits of `session`, and plays those of several lines alone.
     fn check(&self, scenarios: &[Scenario]) {
         let daemon = TestDaemon::start();
-        let sets = [Set::Session, Set::Terminal];
+        let all: Vec<&Scenario> = scenarios.iter().collect();
+        let of_lines: Vec<&Scenario> = scenarios.iter().filter(|it| it.has_lines()).collect();
+        let sets = [
+            (Set::Session, &all),
+            (Set::Terminal, &all),
+            (Set::Lean, &of_lines),
+        ];
         let results = std::thread::scope(|scope| {
-            let parts = || scenarios.chunks(PART);
-            let plays = sets.map(|set| {
+            let plays = sets.map(|(set, scenarios)| {
                 let daemon = &daemon;
                 let play = |part| scope.spawn(move || self.play_all(daemon, set, part));
-                parts().map(play).collect::<Vec<_>>()
+                scenarios.chunks(PART).map(play).collect::<Vec<_>>()
             });
             plays.map(|parts| {
                 let parts = parts.into_iter().map(|part| part.join().unwrap());
@@ -121,7 +129,7 @@ impl Program<'_> {
             })
         });
         let mut wrong = Vec::new();
-        for (set, (right, faults)) in sets.into_iter().zip(results) {
+        for ((set, scenarios), (right, faults)) in sets.into_iter().zip(results) {
             let (name, set, all) = (self.name, set.name(), scenarios.len());
             eprintln!("{name} by {set}: {right} of {all} right");
             wrong.extend(faults.into_iter().map(|fault| format!("{set} {fault}")));

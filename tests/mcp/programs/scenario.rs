@@ -19,6 +19,15 @@ pub(crate) struct Step {
     pub(crate) takes_ms: u64,
 }
 
+impl Scenario {
+    /// Whether several lines are typed at once.
+    pub(crate) fn has_lines(&self) -> bool {
+        let has_lines =
+            |step: &Step| matches!(&step.typed, Typed::Line(line) if line.contains('\n'));
+        self.steps.iter().any(has_lines)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) enum Typed {
     /// A line, and Enter.
@@ -32,7 +41,7 @@ pub(crate) enum Typed {
     Nothing,
 }
 
-/// The word of both sets for where things stand.
+/// The word of the sets for where things stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Done,

@@ -9,7 +9,9 @@ use termd_proto::screen::CommandState;
 use super::results::{self, Part, lean};
 use super::run::check_pattern;
 use crate::settings::{ONE_SHOT_SECONDS, Truncation};
-use crate::tool::{Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add};
+use crate::tool::{
+    Call, Effect, Facts, Handler, Outcome, Tool, ToolAnswer, ToolError, add, line_by_line,
+};
 use crate::tools::terminal_mcp::interact::since_last_read;
 use crate::tools::terminal_mcp::output::Manner;
 use crate::tools::terminal_mcp::params::{
@@ -123,13 +125,12 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
             pattern: None,
         }
     };
-    let sent = call.type_once(&id, input, arguments.confirmed.0).await?;
+    let typing = call.type_once(&id, line_by_line(input), arguments.confirmed.0);
+    let terminal = (&id).into();
+    let sent = call.progress.during(backend, &terminal, typing).await?;
     let timeout = arguments.timeout.to_duration();
     let waiting = backend.wait_for(&id, Some(sent.offset), &until, timeout);
-    let wait = call
-        .progress
-        .during(backend, &(&id).into(), waiting)
-        .await?;
+    let wait = call.progress.during(backend, &terminal, waiting).await?;
     let mut facts = Facts::new();
     describe_wait(&mut facts, &wait);
     if wait.activity.full_screen {
