@@ -181,6 +181,27 @@ fn several_lines_are_given_one_after_the_other() {
 }
 
 #[test]
+fn where_no_command_ran_there_is_no_exit_code() {
+    let daemon = TestDaemon::start();
+    let mut client = lean(&daemon);
+    let id = stays(&mut client, "bash", "done");
+    let failed = json!({ "id": id, "text": "(exit 7)" });
+    assert_eq!(client.call("term_type", &failed)["exit_code"], 7);
+    let read = client.call("term_read", &json!({ "id": id }));
+    assert_eq!(read["exit_code"], 7, "{read}");
+    for nothing in [
+        json!({ "id": id, "text": "ls /usr/b", "enter": false }),
+        json!({ "id": id, "keys": ["ctrl-c"] }),
+        json!({ "id": id }),
+    ] {
+        let typed = client.call("term_type", &nothing);
+        assert_members(&typed, &json!({ "state": "done", "exit_code": null }));
+        let read = client.call("term_read", &json!({ "id": id }));
+        assert_members(&read, &json!({ "state": "done", "exit_code": null }));
+    }
+}
+
+#[test]
 fn ten_lines_at_once_give_their_own_output_each() {
     let daemon = TestDaemon::start();
     let mut client = lean(&daemon);

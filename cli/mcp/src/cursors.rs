@@ -19,6 +19,8 @@ pub(crate) struct Cursor {
     pub(crate) read: Offset,
     /// The end of the output when the client typed last.
     pub(crate) sent: Offset,
+    /// The end of the last match that was told without its output. No wait matches before it.
+    matched: Offset,
     /// A hash of each row of the last screen that the client saw, for a diff.
     pub(crate) screen: Option<Arc<[u64]>>,
 }
@@ -26,7 +28,7 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// The start of the next wait.
     pub(crate) fn wait_from(&self) -> Offset {
-        self.read.max(self.sent)
+        self.read.max(self.sent).max(self.matched)
     }
 }
 
@@ -63,6 +65,11 @@ impl Cursors {
         self.change(id, |cursor| cursor.sent = sent);
     }
 
+    /// The client knows of a match that ended here, and has not read its output.
+    pub(crate) fn set_matched(&self, id: &TerminalId, matched: Offset) {
+        self.change(id, |cursor| cursor.matched = matched);
+    }
+
     /// The client saw this screen.
     pub(crate) fn set_screen(&self, id: &TerminalId, rows: Arc<[u64]>) {
         self.change(id, |cursor| cursor.screen = Some(rows));
@@ -97,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_begins_at_the_last_read_or_send() {
+    fn a_wait_begins_at_the_last_read_send_or_match() {
         let cursors = Cursors::default();
         let id = TerminalId::from_random(1);
         assert_eq!(cursors.of(&id), Cursor::default());
@@ -107,6 +114,8 @@ mod tests {
         assert_eq!(cursors.of(&id).wait_from(), Offset(9));
         cursors.set_read(&id, Offset(12));
         assert_eq!(cursors.of(&id).wait_from(), Offset(12));
+        cursors.set_matched(&id, Offset(15));
+        assert_eq!(cursors.of(&id).wait_from(), Offset(15));
         assert_eq!(cursors.of(&id).screen, Some([3].into()));
     }
 

@@ -176,6 +176,22 @@ fn the_end_of_a_one_shot_that_went_on_is_told() {
 }
 
 #[test]
+fn what_is_typed_and_not_run_has_no_exit_code() {
+    let daemon = TestDaemon::start();
+    let mut client = client(&daemon);
+    let id = start(&mut client);
+    assert_eq!(exec(&mut client, &id, "(exit 7)")["exitCode"], 7);
+    let read = json!({ "sessionId": id });
+    assert_eq!(client.call("terminal_read", &read)["exitCode"], 7);
+    client.call(
+        "terminal_write",
+        &json!({ "sessionId": id, "data": "ls /usr/b" }),
+    );
+    let begun = client.call("terminal_read", &read);
+    assert_members(&begun, &json!({ "state": "done", "exitCode": null }));
+}
+
+#[test]
 fn the_first_of_several_patterns_is_found_with_the_lines_before_it() {
     let daemon = TestDaemon::start();
     let mut client = client(&daemon);

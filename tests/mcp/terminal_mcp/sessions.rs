@@ -30,6 +30,10 @@ fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
         "{result}"
     );
     assert_eq!(result["exit_code"], 0, "{result}");
+    // Nothing runs, so there is none.
+    let not_run = json!({ "session_id": id, "input": "ls /usr/b", "press_enter": false });
+    let result = client.call("session_interact", &not_run);
+    assert_members(&result, &json!({ "state": "done", "exit_code": null }));
     let closed = client.call("session_close", &json!({ "session_id": id }));
     assert!(closed.get("already_closed").is_none(), "{closed}");
     let closed = client.call("session_close", &json!({ "session_id": id }));

@@ -95,9 +95,10 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     if waited.is_some() {
         status = Status::of(call.backend(), &id).await?;
     }
+    let sent = call.shared.cursors.of(&id).sent;
     match &waited {
-        Some(waited) => describe_wait(&mut facts, &waited.wait),
-        None => status.describe(&mut facts),
+        Some(waited) => describe_wait(&mut facts, &waited.wait, sent),
+        None => status.describe(&mut facts, sent),
     }
     let look_back = LookBack {
         pattern: arguments.pattern.as_deref(),

@@ -104,7 +104,7 @@ async fn run(call: Call, arguments: Arguments) -> Outcome {
     let manner =
         Manner::new(settings, Truncation::HeadTail, true).within(arguments.max_output_bytes);
     let mut facts = Facts::new();
-    describe_wait(&mut facts, &wait);
+    describe_wait(&mut facts, &wait, Offset::ZERO);
     if ends {
         let closed = terminal.close(None).await?;
         let read = output::read(backend, &id, (Offset::ZERO, closed.end), manner).await?;

@@ -132,7 +132,7 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
     let waiting = backend.wait_for(&id, Some(sent.offset), &until, timeout);
     let wait = call.progress.during(backend, &terminal, waiting).await?;
     let mut facts = Facts::new();
-    describe_wait(&mut facts, &wait);
+    describe_wait(&mut facts, &wait, sent.offset);
     if wait.activity.full_screen {
         let end = wait.activity.end;
         facts.extend(results::screen(&call, &id, end, Part::Changes).await?);

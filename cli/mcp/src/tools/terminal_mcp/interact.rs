@@ -106,7 +106,7 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
         .during(backend, &(&id).into(), waiting)
         .await?;
     let mut facts = success();
-    describe_wait(&mut facts, &wait);
+    describe_wait(&mut facts, &wait, sent.offset);
     add(&mut facts, json!({ "bytes_sent": sent.sent }));
     if arguments.wait_for.is_some() {
         add(&mut facts, json!({ "matched": wait.matched.is_some() }));

@@ -92,6 +92,7 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let id = call.backend().resolve(&arguments.session_id.0).await?;
     let mut facts = success();
     let status = Status::of(call.backend(), &id).await?;
+    let sent = call.shared.cursors.of(&id).sent;
     let look_back = LookBack {
         pattern: arguments.pattern.as_deref(),
         context: arguments.context,
@@ -100,7 +101,7 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
         max_output_bytes: arguments.max_output_bytes,
     };
     if look_back.is_wanted() {
-        status.describe(&mut facts);
+        status.describe(&mut facts, sent);
         facts.extend(look_back.read(&call, &id, status.end()).await?);
         return Ok(ToolAnswer::Facts(facts.into()));
     }
@@ -110,10 +111,10 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
         Mode::Stream | Mode::Diff => false,
     };
     if arguments.mode == Mode::Diff {
-        status.describe(&mut facts);
+        status.describe(&mut facts, sent);
         screen::diff(&call.shared, &id, &mut facts).await?;
     } else if snapshot {
-        status.describe(&mut facts);
+        status.describe(&mut facts, sent);
         let strip = arguments.strip_ansi.0;
         screen::snapshot(&call.shared, &id, arguments.scrollback, strip, &mut facts).await?;
     } else {
@@ -199,7 +200,7 @@ async fn stream(
         || manner.is_full(from, status.end())
         || arguments.offset.is_some_and(|offset| offset < status.end());
     let output = if nothing_to_wait_for {
-        status.describe(facts);
+        status.describe(facts, cursor.sent);
         let window = (from, status.end().max(from));
         output::read(call.backend(), id, window, manner).await?
     } else {
@@ -213,12 +214,12 @@ async fn stream(
         let wait = call.progress.during(backend, &id.into(), waiting).await?;
         if arguments.mode == Mode::Auto && wait.activity.full_screen && arguments.offset.is_none() {
             // A full-screen program has just come up.
-            describe_wait(facts, &wait);
+            describe_wait(facts, &wait, cursor.sent);
             let strip = arguments.strip_ansi.0;
             screen::snapshot(&call.shared, id, arguments.scrollback, strip, facts).await?;
             return Ok(());
         }
-        describe_wait(facts, &wait);
+        describe_wait(facts, &wait, cursor.sent);
         let cut = PromptCut::of(&wait, from, call.shared.settings.prompt);
         output::read_until_prompt(backend, id, from, &cut, manner).await?
     };

@@ -53,10 +53,10 @@ impl Status {
         matches!(self, Self::Open(activity) if activity.full_screen)
     }
 
-    /// Adds the state to a result.
-    pub(in crate::tools) fn describe(&self, facts: &mut Facts) {
+    /// Adds the state to a result. The exit code is of what has ended since the client typed at `sent`.
+    pub(in crate::tools) fn describe(&self, facts: &mut Facts, sent: Offset) {
         match self {
-            Self::Open(activity) => describe(facts, activity, Standing::of(activity), None),
+            Self::Open(activity) => describe(facts, activity, Standing::of(activity), None, sent),
             Self::Closed(info) => {
                 add(facts, json!(Standing::EXITED));
                 add(
@@ -109,12 +109,14 @@ pub(in crate::tools) fn exit(
     }
 }
 
-/// Adds the activity in an open terminal. `command` is the command of the call, if there is one.
+/// Adds the activity in an open terminal. `command` is the command of the call, if there is one. One that
+/// ended before the client typed at `sent` gives no exit code: nothing ran since then.
 fn describe(
     facts: &mut Facts,
     activity: &Activity,
     standing: Standing,
     command: Option<&CommandInfo>,
+    sent: Offset,
 ) {
     let shell_command = command.or(activity
         .last_command
@@ -142,6 +144,7 @@ fn describe(
             "command_complete": standing.is_over(),
             "exit_code": shell_command
                 .filter(|_| standing.is_over() || has_ended)
+                .filter(|command| command.end.is_none_or(|end| end > sent))
                 .and_then(|command| command.exit_code),
             "cwd": activity.cwd,
         }),
@@ -160,10 +163,10 @@ fn command_state(state: State) -> &'static str {
     }
 }
 
-/// Adds the result of a wait.
-pub(in crate::tools) fn describe_wait(facts: &mut Facts, wait: &WaitForResult) {
+/// Adds the result of a wait. The exit code is of what has ended since the client typed at `sent`.
+pub(in crate::tools) fn describe_wait(facts: &mut Facts, wait: &WaitForResult, sent: Offset) {
     let standing = Standing::of_wait(wait);
-    describe(facts, &wait.activity, standing, wait.command.as_ref());
+    describe(facts, &wait.activity, standing, wait.command.as_ref(), sent);
     let timed_out = wait.ended_by == WaitEnd::Timeout && !standing.is_over();
     add(
         facts,

@@ -97,7 +97,7 @@ async fn wait_for(call: Call, arguments: Arguments) -> Outcome {
         since_last_read(&call.shared, id, wait, manner).await?
     };
     output.describe(&mut facts);
-    describe_wait(&mut facts, wait);
+    describe_wait(&mut facts, wait, call.shared.cursors.of(id).sent);
     facts.remove("timed_out");
     add(
         &mut facts,

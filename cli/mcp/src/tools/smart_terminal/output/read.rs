@@ -164,6 +164,8 @@ async fn read(call: Call, arguments: Arguments) -> Outcome {
     let activity = wait.map(|wait| wait.activity);
     let activity = activity.filter(|_| standing.takes_a_line());
     let ended = activity.as_ref().and_then(|now| now.last_command.as_ref());
+    // One that ended before something was typed is not what that gave.
+    let ended = ended.filter(|command| command.end.is_none_or(|end| end > cursor.sent));
     let exit_code = ended.filter(|_| standing.is_over());
     let exit_code = exit_code.and_then(|command| command.exit_code);
     let prompt = activity.as_ref().and_then(|now| now.prompt_text.as_ref());

@@ -125,7 +125,7 @@ async fn wait(call: Call, arguments: Arguments) -> Outcome {
     if wait.matched.is_some() {
         // Output that was not returned is still to be read. No wait matches the same place again.
         match arguments.return_mode {
-            ReturnMode::MatchOnly => call.shared.cursors.set_sent(id, end),
+            ReturnMode::MatchOnly => call.shared.cursors.set_matched(id, end),
             ReturnMode::Full | ReturnMode::Tail => call.shared.cursors.set_read(id, end),
         }
     }
