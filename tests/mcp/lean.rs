@@ -10,6 +10,11 @@ use termd_test_support::{Home, McpClient, TestDaemon, assert_members, is_install
 const FULL_SCREEN: &str = r#"stty -echo -icanon; printf '\033[?1049h\033[H'; seq 1 20
 while IFS= read -rn1 key; do printf '\033[5;1Hkey %s' "$key"; done"#;
 
+/// Draws again once there is a file `draw`, and ends with the next key.
+const DRAWS_AGAIN: &str = r"(stty -echo -icanon; printf '\033[?1049h\033[Hframe 1'
+until test -e draw; do sleep 0.05; done; printf '\033[Hframe 2'; read -rn1 key
+printf '\033[?1049l'; stty sane; echo over)";
+
 fn lean(home: &Home) -> McpClient {
     McpClient::spawn(home, &["--tools", "lean"], &[]).initialized(&json!({}))
 }
@@ -319,6 +324,40 @@ fn a_full_screen_program_shows_its_screen_and_then_what_changed() {
         &changes,
         &json!({ "state": "full_screen", "changed_lines": [] }),
     );
+}
+
+#[test]
+fn what_a_full_screen_program_drew_is_not_named_as_left_out() {
+    let daemon = TestDaemon::start();
+    let screen_shows = |id: &str, text: &str| {
+        wait_until(text, || {
+            let asked = json!({ "id": id, "format": "text" });
+            let screen = daemon.client().ok("session.screen", &asked);
+            screen.to_string().contains(text)
+        });
+    };
+    let draw = daemon.user_home().join("draw");
+    let mut client = lean(&daemon);
+    let run = json!({ "command": "bash", "cwd": daemon.user_home() });
+    let id = client.call("term_run", &run)["id"].clone();
+    let shown = client.call("term_type", &json!({ "id": id, "text": DRAWS_AGAIN }));
+    assert_eq!(shown["state"], "full_screen", "{shown}");
+    fs::write(&draw, "").unwrap();
+    screen_shows(id.as_str().unwrap(), "frame 2");
+    let ended = client.call("term_type", &json!({ "id": id, "keys": ["q"] }));
+    assert_members(&ended, &json!({ "state": "done", "omitted": null }));
+    fs::remove_file(&draw).unwrap();
+    let mut client = McpClient::start(&daemon);
+    let create = json!({ "command": "bash", "cwd": daemon.user_home() });
+    let id = client.call("session_create", &create)["session_id"].clone();
+    let line = json!({ "session_id": id, "input": DRAWS_AGAIN });
+    let shown = client.call("session_interact", &line);
+    assert_eq!(shown["state"], "full_screen", "{shown}");
+    fs::write(&draw, "").unwrap();
+    screen_shows(id.as_str().unwrap(), "frame 2");
+    let key = json!({ "session_id": id, "key": "q" });
+    let ended = client.call("session_interact", &key);
+    assert_members(&ended, &json!({ "state": "done", "omitted": null }));
 }
 
 #[test]

@@ -107,13 +107,13 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
     } else {
         None
     };
+    let before = backend.activity(&id).await?;
     let until = if arguments.wait_for.is_some() {
         Until {
             pattern: arguments.wait_for,
             ..Until::default()
         }
     } else {
-        let before = backend.activity(&id).await?;
         // The marks will show the end of what a shell is given.
         let is_at_prompt = matches!(
             before.command_state,
@@ -128,6 +128,10 @@ async fn type_in(call: Call, arguments: Arguments) -> Outcome {
     let typing = call.type_once(&id, line_by_line(input), arguments.confirmed.0);
     let terminal = (&id).into();
     let sent = call.progress.during(backend, &terminal, typing).await?;
+    if before.full_screen {
+        // What was printed until then drew the screen.
+        call.shared.cursors.set_read(&id, sent.offset);
+    }
     let timeout = arguments.timeout.to_duration();
     let waiting = backend.wait_for(&id, Some(sent.offset), &until, timeout);
     let wait = call.progress.during(backend, &terminal, waiting).await?;

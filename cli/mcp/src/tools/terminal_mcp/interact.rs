@@ -83,8 +83,13 @@ async fn interact(call: Call, arguments: Arguments) -> Outcome {
     } else {
         Some(call.turn(&id).await)
     };
+    let before = backend.activity(&id).await?;
     // Two calls, because the wait may be repeated when the daemon is replaced.
     let sent = arguments.typing.send_lines(&call, &id).await?;
+    if before.full_screen && arguments.read_mode == Mode::Auto {
+        // What was printed until then drew the screen.
+        call.shared.cursors.set_read(&id, sent.offset);
+    }
     let timeout = arguments.timeout.to_duration();
     let (until, timeout) = if let Some(pattern) = &arguments.wait_for {
         let until = Until {
