@@ -35,7 +35,9 @@ fn eof_ms_lets_a_command_exit_by_itself() {
         ("echo ready; exec sleep 1000", 50, hung_up.clone()),
         ("echo ready; exec sleep 1000", 0, hung_up),
     ] {
-        let id = client.create_terminal(&sh(script));
+        // The gate asks about another key for the end of file.
+        let create = merged(&sh(script), &json!({ "confirmed": true }));
+        let id = client.create_terminal(&create);
         client.wait_for_text(&id, "ready");
         let params = json!({ "id": id, "eof_ms": eof_ms });
         let result = client.ok("session.close", &params);

@@ -134,7 +134,7 @@ pub(crate) fn sqlite() -> Vec<Scenario> {
         line("insert into t values (1, 'x'), (2, 'y');", "").alone("insert"),
         line("select * from t;", "1|x\n2|y").alone("rows"),
         line("select 1;\nselect 2;", "1\n2").alone("two_lines"),
-        line("select a,\n  b\nfrom t;", "1|x\n2|y").alone("several_lines"),
+        line("select a,\n  a + 1\nfrom (select 1 as a);", "1|2").alone("several_lines"),
         steps(
             "rest_of_a_statement",
             vec![awaits("select 3", ""), line(";", "3")],
@@ -172,7 +172,11 @@ pub(crate) fn psql() -> Vec<Scenario> {
             " a \n---\n 1\n(1 row)\n\n b \n---\n 2\n(1 row)\n\n",
         )
         .alone("two_lines"),
-        line("select a\nfrom t\nlimit 1;", " a \n---\n 1\n(1 row)\n\n").alone("several_lines"),
+        line(
+            "select a\nfrom (values (1)) as v(a)\nlimit 1;",
+            " a \n---\n 1\n(1 row)\n\n",
+        )
+        .alone("several_lines"),
         steps(
             "rest_of_a_statement",
             vec![

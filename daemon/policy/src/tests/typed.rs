@@ -82,7 +82,7 @@ fn pieces_and_keys_make_lines() {
         (&["rm -rf x\u{3}\r"], Safe),
         (&["rm -rf x\u{3}ls\r"], Safe),
         (&["\u{3}yrm -rf x\r"], Dangerous),
-        (&["\u{3}", "yrm -rf x\r"], Dangerous),
+        (&["\u{3}", "yrm -rf x\r"], Safe),
         (&["\u{3}ls\r", "yrm -rf x\r"], Safe),
         (&["rm -rf x\u{1a}ls\r"], Safe),
         (&["m -rf x\u{1}r\r"], Dangerous),

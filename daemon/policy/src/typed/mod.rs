@@ -75,7 +75,8 @@ pub struct TypedLines {
     /// Programs that lines have started since the shell was last known to be at its prompt. Each may read
     /// what follows.
     started: Vec<String>,
-    /// Whether Ctrl-C was typed before the line. bash drops the character that the tty has behind it.
+    /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
+    /// behind it.
     is_behind_interrupt: bool,
     /// Bytes that the lines of this call have read again.
     read_again: usize,
@@ -120,6 +121,7 @@ impl TypedLines {
         }
         let is_carried = !self.before.is_empty();
         self.editor.begin_call();
+        self.is_behind_interrupt = false;
         self.read_again = 0;
         let mut given = std::mem::take(&mut self.partial);
         given.extend_from_slice(bytes);
@@ -137,11 +139,9 @@ impl TypedLines {
         lines
     }
 
-    /// The shell is at its prompt, and nothing waits there: what was started has ended, and Ctrl-C was
-    /// read.
+    /// The shell is at its prompt, and nothing waits there: what was started has ended.
     pub fn at_prompt(&mut self) {
         self.started.clear();
-        self.is_behind_interrupt = false;
     }
 
     /// Whether a part of a line was typed that no program has read yet, as far as is known.
@@ -279,18 +279,12 @@ impl TypedLines {
         }
     }
 
-    /// What runs where the shell has dropped the first character of a line.
+    /// What may run: the shell may have dropped the first character of a line.
     fn without_first(&self, line: &str) -> Option<TypedLine> {
         let mut rest = line.chars();
         rest.next()?;
-        let completeness = match continuation(rest.as_str()) {
-            Continuation::Complete => Completeness::Whole,
-            Continuation::Open | Continuation::Quoted | Continuation::Heredoc => {
-                Completeness::Begun
-            }
-        };
         let rest = rest.as_str().to_owned();
-        (!rest.trim().is_empty()).then(|| self.line(rest, completeness))
+        (!rest.trim().is_empty()).then(|| self.line(rest, Completeness::Begun))
     }
 
     /// Adds a line once more for each program that may read it.

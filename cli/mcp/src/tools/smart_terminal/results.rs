@@ -39,13 +39,10 @@ pub(crate) fn prompt() -> Field {
     Field::string("prompt", "The prompt that is shown")
 }
 
-/// How a terminal's program ended.
-pub(crate) fn exit() -> [Field; 2] {
+/// How a terminal's program ended; `exit_code` says what the exit code is of.
+pub(crate) fn exit(exit_code: &str) -> [Field; 2] {
     [
-        Field::integer(
-            "exitCode",
-            "Of the last command, or of the program once it has exited",
-        ),
+        Field::integer("exitCode", exit_code),
         Field::string("signal", "The signal that ended the program"),
     ]
 }

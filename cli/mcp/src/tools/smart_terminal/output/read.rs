@@ -65,7 +65,9 @@ pub(crate) fn tool() -> Tool {
     output.extend(Standing::fields());
     output.push(Field::boolean("timedOut", "").default(false));
     output.push(Field::boolean("alive", "Whether its program runs").default(true));
-    output.extend(results::exit());
+    output.extend(results::exit(
+        "Of the last command, or of the program once it has exited",
+    ));
     output.push(results::prompt());
     output.push(results::end_cause());
     output.push(Found::field());

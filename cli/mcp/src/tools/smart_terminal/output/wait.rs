@@ -55,7 +55,7 @@ struct Arguments {
 pub(crate) fn tool() -> Tool {
     let mut output = results::text();
     output.extend(Standing::fields());
-    output.extend(results::exit());
+    output.extend(results::exit("Of the program, once it has exited"));
     output.extend([
         Field::boolean("matched", "").required(),
         Field::boolean("timedOut", "").default(false),
