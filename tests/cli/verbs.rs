@@ -82,6 +82,21 @@ fn a_label_still_names_a_closed_terminal_while_no_other_has_it() {
 }
 
 #[test]
+fn the_label_of_a_closed_terminal_is_no_beginning_of_another_ones_id() {
+    let daemon = TestDaemon::start();
+    let other = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    let label = &other["term_".len()..][..3];
+    ok(
+        &daemon,
+        &["create", "--label", label, "--", "sleep", "1000"],
+    );
+    ok(&daemon, &["close", label]);
+    termctl(&daemon, &["kill", label]);
+    let shown = termctl(&daemon, &["show", &other, "--json"]).json();
+    assert_eq!(shown["state"], "running");
+}
+
+#[test]
 fn create_takes_the_callers_directory_environment_and_size() {
     let daemon = TestDaemon::start();
     let directory = daemon.path("some where");

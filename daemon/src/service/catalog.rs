@@ -47,7 +47,7 @@ impl Catalog {
         reference: &TerminalRef,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let not_found = || TerminalError::NotFound(reference.0.clone());
-        if let Some(found) = self.find_listed(reference)? {
+        if let Some(found) = self.find_named(reference) {
             return Ok(found);
         }
         // A terminal that was closed a moment ago may have its last row in the writer's queue.
@@ -56,7 +56,13 @@ impl Catalog {
         }
         let id = match reference.0.parse::<TerminalId>() {
             Ok(id) => id,
-            Err(_) => self.find_stored(reference).await?.ok_or_else(not_found)?,
+            Err(_) => match self.find_closed(reference).await? {
+                Some(id) => id,
+                None => match self.find_by_prefix(reference)? {
+                    Some(found) => return Ok(found),
+                    None => (self.find_stored_by_prefix(reference).await?).ok_or_else(not_found)?,
+                },
+            },
         };
         let row = self.store.terminal(&id).await?.ok_or_else(not_found)?;
         Ok(stored_terminal(&row, &self.store))
@@ -80,14 +86,33 @@ impl Catalog {
         }
     }
 
-    fn find_listed(&self, reference: &TerminalRef) -> Result<Option<Arc<Terminal>>, TerminalError> {
+    /// The listed terminal of this id or label.
+    fn find_named(&self, reference: &TerminalRef) -> Option<Arc<Terminal>> {
         if let Ok(id) = reference.0.parse::<TerminalId>() {
-            return Ok(self.registry.get(&id));
+            return self.registry.get(&id);
         }
-        let label = reference.0.parse::<Label>().ok();
-        if let Some(found) = label.and_then(|label| self.registry.by_label(&label)) {
-            return Ok(Some(found));
-        }
+        let label = reference.0.parse::<Label>().ok()?;
+        self.registry.by_label(&label)
+    }
+
+    /// The one closed terminal of this label. It goes before an open one whose id begins so: who names it
+    /// means no other.
+    async fn find_closed(
+        &self,
+        reference: &TerminalRef,
+    ) -> Result<Option<TerminalId>, TerminalError> {
+        let Ok(label) = reference.0.parse::<Label>() else {
+            return Ok(None);
+        };
+        let closed = self.store.closed_with_label(&label, MAX_MATCHES_SHOWN);
+        the_one(reference, closed.await?)
+    }
+
+    /// The one open terminal whose id begins so.
+    fn find_by_prefix(
+        &self,
+        reference: &TerminalRef,
+    ) -> Result<Option<Arc<Terminal>>, TerminalError> {
         let Some(prefix) = id_prefix(&reference.0) else {
             return Ok(None);
         };
@@ -96,39 +121,20 @@ impl Catalog {
             terminal.id().as_str().starts_with(&*prefix)
                 && terminal.state() != TerminalState::Closed
         });
-        if fitting.len() < 2 {
-            return Ok(fitting.pop());
-        }
-        let shown = fitting.iter().take(MAX_MATCHES_SHOWN as usize);
-        Err(TerminalError::Ambiguous {
-            reference: reference.0.clone(),
-            matches: shown.map(|terminal| terminal.id().clone()).collect(),
-        })
+        let ids = fitting.iter().map(|terminal| terminal.id().clone());
+        let ids = ids.take(MAX_MATCHES_SHOWN as usize).collect();
+        Ok(the_one(reference, ids)?.and_then(|id| self.registry.get(&id)))
     }
 
-    /// The one closed terminal of this label, or the one whose id begins so.
-    async fn find_stored(
+    async fn find_stored_by_prefix(
         &self,
         reference: &TerminalRef,
     ) -> Result<Option<TerminalId>, TerminalError> {
-        let mut fitting = match reference.0.parse::<Label>() {
-            Ok(label) => {
-                let closed = self.store.closed_with_label(&label, MAX_MATCHES_SHOWN);
-                closed.await?
-            }
-            Err(_) => Vec::new(),
+        let Some(prefix) = id_prefix(&reference.0) else {
+            return Ok(None);
         };
-        if let Some(prefix) = id_prefix(&reference.0).filter(|_| fitting.is_empty()) {
-            let with_prefix = self.store.ids_with_prefix(&prefix, MAX_MATCHES_SHOWN);
-            fitting = with_prefix.await?;
-        }
-        if fitting.len() < 2 {
-            return Ok(fitting.pop());
-        }
-        Err(TerminalError::Ambiguous {
-            reference: reference.0.clone(),
-            matches: fitting,
-        })
+        let fitting = self.store.ids_with_prefix(&prefix, MAX_MATCHES_SHOWN);
+        the_one(reference, fitting.await?)
     }
 
     /// One page of terminals, oldest first.
@@ -244,6 +250,20 @@ impl Catalog {
         }
         usage
     }
+}
+
+/// The only one of these, where there is no more than one.
+fn the_one(
+    reference: &TerminalRef,
+    mut matches: Vec<TerminalId>,
+) -> Result<Option<TerminalId>, TerminalError> {
+    if matches.len() < 2 {
+        return Ok(matches.pop());
+    }
+    Err(TerminalError::Ambiguous {
+        reference: reference.0.clone(),
+        matches,
+    })
 }
 
 /// The text as the beginning of an id; `None` where no id can begin with it.

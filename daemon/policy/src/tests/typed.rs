@@ -33,6 +33,18 @@ fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
 }
 
 #[test]
+fn a_key_that_is_not_complete_waits_like_text() {
+    for key in ["\u{1b}", "\u{18}", "\u{1b}[", "\u{16}"] {
+        let mut lines = TypedLines::default();
+        lines.feed(key.as_bytes(), None);
+        assert!(lines.holds_text(), "{key:?}");
+    }
+    let mut lines = TypedLines::default();
+    lines.feed("\u{1b}\u{3}".as_bytes(), None);
+    assert!(!lines.holds_text());
+}
+
+#[test]
 fn what_is_typed_ahead_is_judged_for_what_may_read_it() {
     use Verdict::{Dangerous, Safe};
     for (pushes, verdict) in [
@@ -67,7 +79,7 @@ fn what_is_typed_ahead_is_judged_for_what_may_read_it() {
 #[test]
 fn pieces_and_keys_make_lines() {
     use Verdict::{Dangerous, Safe, Unknown};
-    let table: [(&[&str], Verdict); 63] = [
+    let table: [(&[&str], Verdict); 65] = [
         (&["rm -r", "f x\r"], Dangerous),
         (&["rm -rf x"], Safe),
         (&["r", "m", " ", "-", "rf", " x", "\n"], Dangerous),
@@ -82,6 +94,8 @@ fn pieces_and_keys_make_lines() {
         (&["rm -rf x\u{3}\r"], Safe),
         (&["rm -rf x\u{3}ls\r"], Safe),
         (&["\u{3}yrm -rf x\r"], Dangerous),
+        (&["\u{1b}\u{3}ls\r"], Safe),
+        (&["\u{18}", "\u{3}", "ls\r"], Safe),
         (&["\u{3}", "yrm -rf x\r"], Safe),
         (&["\u{3}ls\r", "yrm -rf x\r"], Safe),
         (&["rm -rf x\u{1a}ls\r"], Safe),

@@ -70,6 +70,8 @@ impl KeyReader {
     /// Reads one character. `None` if the key is not complete, or does nothing to the line.
     pub(super) fn read(&mut self, c: char) -> Option<Key> {
         match std::mem::take(self) {
+            // The tty takes it, whatever its program has read before (VINTR).
+            before if c == '\u{3}' && before != Self::Quoted => Some(Key::Interrupt),
             Self::Ground => self.ground(c),
             Self::Escape => self.behind_escape(c),
             Self::Sequence(mut parameters) => {

@@ -144,9 +144,10 @@ impl TypedLines {
         self.started.clear();
     }
 
-    /// Whether a part of a line was typed that no program has read yet, as far as is known.
+    /// Whether a part of a line, or of a key, was typed that no program has read yet, as far as is known.
     pub fn holds_text(&self) -> bool {
-        !(self.editor.is_empty() && self.before.is_empty() && self.partial.is_empty())
+        let is_empty = self.editor.is_empty() && self.before.is_empty() && self.partial.is_empty();
+        !is_empty || self.keys != KeyReader::Ground
     }
 
     /// Forgets what was typed. It was no line: the program asked for a secret.
