@@ -6,9 +6,11 @@ use termd_test_support::{Home, McpClient, Process, TestDaemon, assert_members, w
 use crate::smart_terminal::start::client as terminal_client;
 
 /// A line that prints, waits for a file in the home, prints again, and exits with 3.
-const WAITS: &str = "echo begun; until test -e go; do sleep 0.05; done; echo over; exit 3";
+pub(crate) const WAITS: &str =
+    "echo begun; until test -e go; do sleep 0.05; done; echo over; exit 3";
 
-fn let_go(home: &Home) {
+/// Makes the file that [`WAITS`] waits for.
+pub(crate) fn make_go(home: &Home) {
     std::fs::write(home.user_home().join("go"), "").unwrap();
 }
 
@@ -36,7 +38,7 @@ fn exec_past_its_time_goes_on_and_is_read_from_where_it_was() {
         listed["sessions"][0]["session_id"], result["session_id"],
         "{listed}"
     );
-    let_go(&daemon);
+    make_go(&daemon);
     let id = &result["session_id"];
     daemon.client().ok("session.wait", &json!({ "id": id }));
     let read = client.call(
@@ -70,7 +72,7 @@ fn run_past_its_time_goes_on_and_is_read_from_where_it_was() {
         &json!({ "ok": false, "timedOut": true, "running": true, "exitCode": null, "position": 6 }),
     );
     assert_eq!(result["stdout"]["raw"], "begun\n", "{result}");
-    let_go(&daemon);
+    make_go(&daemon);
     let id = &result["sessionId"];
     daemon.client().ok("session.wait", &json!({ "id": id }));
     let read = client.call(
@@ -163,7 +165,7 @@ fn one_shots_are_no_sessions_of_the_client() {
     assert_eq!(left["is_alive"], true, "{left}");
     let run = client.call("terminal_run", &json!({ "cmd": "echo", "args": ["ran"] }));
     assert_eq!(run["stdout"]["raw"], "ran\n", "{run}");
-    let_go(&daemon);
+    make_go(&daemon);
     for (number, call) in calls.into_iter().enumerate() {
         let answer = client.answer(call);
         let facts = &answer["result"]["structuredContent"];

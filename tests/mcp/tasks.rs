@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use termd_test_support::{Home, McpClient, TestDaemon, assert_members, wait_until};
 
+use crate::one_shots::{WAITS, make_go};
+
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// A line that prints, waits for a file in the home, prints again, and exits with 3.
-const WAITS: &str = "echo begun; until test -e go; do sleep 0.05; done; echo over; exit 3";
 
 fn follower(home: &Home) -> McpClient {
     let env = [("TERMCTL_MCP_TOOLS", "session,terminal")];
@@ -39,10 +39,6 @@ fn end(client: &mut McpClient, id: &Value) -> Value {
     task
 }
 
-fn let_go(home: &Home) {
-    std::fs::write(home.user_home().join("go"), "").unwrap();
-}
-
 #[test]
 fn a_long_one_shot_is_a_task_and_outlives_both_servers() {
     let daemon = TestDaemon::start();
@@ -64,7 +60,7 @@ fn a_long_one_shot_is_a_task_and_outlives_both_servers() {
     );
     assert!(working.get("result").is_none(), "{working}");
     daemon.kill_server();
-    let_go(&daemon);
+    make_go(&daemon);
     let over = end(&mut next, id);
     assert_eq!(over["status"], "completed", "{over}");
     let result = &over["result"];
@@ -89,7 +85,7 @@ fn a_run_on_pipes_is_a_task_with_the_form_that_its_call_has_asked_for() {
     let run = json!({ "cmd": format!("{WAITS} >&2"), "shell": true, "cwd": daemon.user_home(),
         "successExitCode": 3, "maxOutputBytes": 1024 });
     let task = begin(&mut client, "terminal_run", &run);
-    let_go(&daemon);
+    make_go(&daemon);
     let over = end(&mut client, &task["taskId"]);
     let structured = &over["result"]["structuredContent"];
     assert_members(
