@@ -19,6 +19,7 @@ mod rules;
 mod safe;
 mod table;
 mod typed;
+mod typed_ahead;
 mod unread;
 mod variables;
 mod wrappers;
