@@ -35,7 +35,8 @@ fn frames(data: &[u8], piece: usize) -> Vec<Option<Vec<u8>>> {
     let mut buffer = LineBuffer::new(LINE_BYTES);
     let mut lines = Vec::new();
     for piece in data.chunks(piece) {
-        buffer.space().extend_from_slice(piece);
+        buffer.space()[..piece.len()].copy_from_slice(piece);
+        buffer.fill(piece.len());
         while let Some(frame) = buffer.next_frame() {
             lines.push(match frame {
                 Frame::Line(line) => Some(line.to_vec()),
