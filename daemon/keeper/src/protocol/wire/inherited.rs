@@ -32,7 +32,9 @@ impl Writer {
             &inherited.fds,
         ] {
             self.length(numbers.len());
-            numbers.iter().for_each(|number| self.i32(*number));
+            for number in numbers {
+                self.i32(*number);
+            }
         }
     }
 }

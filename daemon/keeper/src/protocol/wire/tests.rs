@@ -1,5 +1,5 @@
 use termd_proto::TerminalId;
-use termd_proto::terminal::{Stdin, Stdio};
+use termd_proto::terminal::{Inherited, ResourceLimit, Stderr, Stdin, Stdio};
 
 use super::*;
 use crate::protocol::confinement::{
@@ -273,11 +273,23 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
             confinement.confinement(&request.confinement);
             let mut file = Writer::default();
             file.file(request.file.as_ref());
-            let before_stdin = length - 1;
+            let mut inherited = Writer::default();
+            inherited.inherited(&request.inherited);
+            let before_inherited = length - inherited.0.len();
+            let before_stderr = before_inherited - 1;
+            let before_stdin = before_stderr - 1;
             let before_file = before_stdin - file.0.len();
             let before_pause = before_file - 1;
             let before = before_pause - confinement.0.len();
-            vec![before_stdin, before_file, before_pause, before, before - 1]
+            vec![
+                before_inherited,
+                before_stderr,
+                before_stdin,
+                before_file,
+                before_pause,
+                before,
+                before - 1,
+            ]
         }
         _ => Vec::new(),
     }
