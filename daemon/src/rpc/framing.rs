@@ -144,8 +144,10 @@ mod tests {
     const MAX: usize = 10;
 
     fn push(buffer: &mut LineBuffer, piece: &[u8]) {
-        buffer.space()[..piece.len()].copy_from_slice(piece);
-        buffer.fill(piece.len());
+        for part in piece.chunks(READ_CHUNK_BYTES / 2) {
+            buffer.space()[..part.len()].copy_from_slice(part);
+            buffer.fill(part.len());
+        }
     }
 
     /// Feeds `input` in pieces of `piece` bytes and writes down what comes out.
