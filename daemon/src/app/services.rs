@@ -27,7 +27,7 @@ use crate::terminal::output::backlog::Backlog;
 use crate::terminal::output::flood_turn::FloodTurns;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_policy::Policy;
-use termd_policy::secrets::redact::RedactionKey;
+use termd_policy::secrets::redact::{RedactionKey, Redactor};
 
 /// Events that a subscriber may be behind before it gets a lag event.
 const EVENT_QUEUE: usize = 1_024;
@@ -118,6 +118,14 @@ impl GateServices {
             approvals,
             approver: Arc::new(approver),
         }
+    }
+}
+
+fn output_secrets(redactor: Redactor, gate: &GateServices, config: &Config) -> OutputSecrets {
+    OutputSecrets {
+        redactor,
+        policy: Arc::clone(&gate.policy),
+        hidden_in_shells: config.agents.output.hide_secrets,
     }
 }
 
@@ -280,13 +288,8 @@ impl Services {
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = Arc::clone(&gate.gate);
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
-        let output_secrets = OutputSecrets {
-            redactor,
-            policy: Arc::clone(&gate.policy),
-            hidden_in_shells: config.agents.output.hide_secrets,
-        };
         let services = Self {
-            output_secrets,
+            output_secrets: output_secrets(redactor, &gate, config),
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
             attachments: Attachments::new(
                 base.audit.clone(),
