@@ -41,6 +41,9 @@ const DEFAULT_WAIT_MS: u64 = 30_000;
 /// The longest that `session.close` waits for a command to go at the end of its input: a client that
 /// closes wants it gone.
 const MAX_EOF_MS: u64 = 10_000;
+/// How long an agent's shell waits for a person's answer: less than the two minutes after which agents give
+/// a command up.
+const SHELL_QUESTION_MS: u64 = 90_000;
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
 
@@ -125,9 +128,19 @@ impl SessionHandler {
             let placement = context.placement();
             self.in_place.check(&owner, &placement, &params).await?;
         }
-        let created =
-            creation::create(creator, &self.binding, params, owner, context, vacate).await?;
-        Ok(created.info())
+        let is_shell = owner.front == Front::Shell;
+        let created = creation::create(creator, &self.binding, params, owner, context, vacate);
+        match created.await {
+            Err(error @ TerminalError::ConfirmationRequired(_)) if is_shell => {
+                let refusal = RpcError::from(error);
+                // A shell waits only for somebody who sees the question.
+                Err(match self.gate.is_watched() {
+                    true => refusal.with("wait_ms", SHELL_QUESTION_MS),
+                    false => refusal,
+                })
+            }
+            created => Ok(created?.info()),
+        }
     }
 
     /// Closes the terminal that has a label, for one that replaces it.

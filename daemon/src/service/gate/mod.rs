@@ -103,6 +103,11 @@ impl NewCommand<'_> {
 }
 
 impl Gate {
+    /// Whether somebody sees a question of the gate's now.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.approvals.is_watched()
+    }
+
     pub(crate) fn new(
         policy: Arc<PolicyInForce>,
         approvals: Approvals,

@@ -1,0 +1,135 @@
+//! A stream of the command's output on its way to a descriptor of this process.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{FileType, fstat};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+
+/// What a pipe that is ready takes without blocking (`PIPE_BUF`, pipe(7)). The descriptor itself stays as
+/// it is: other processes have it too.
+const PIPE_BYTES: usize = 4096;
+/// Bytes that wait to be written beyond which no more are requested.
+const MAX_PENDING: usize = 1 << 20;
+
+/// How much can be written at once without waiting for a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All of it.
+    File,
+    /// All of it, or an error.
+    Socket,
+    /// [`PIPE_BYTES`].
+    Pipe,
+}
+
+/// One stream.
+#[derive(Debug)]
+pub(crate) struct Output {
+    fd: BorrowedFd<'static>,
+    kind: Kind,
+    pending: Vec<u8>,
+    /// How much of `pending` is written.
+    written: usize,
+}
+
+impl Output {
+    pub(crate) fn to(fd: BorrowedFd<'static>) -> Self {
+        let file_type = fstat(fd).map(|file| FileType::from_raw_mode(file.st_mode));
+        let kind = match file_type {
+            Ok(FileType::RegularFile) => Kind::File,
+            Ok(FileType::Socket) => Kind::Socket,
+            _ => Kind::Pipe,
+        };
+        Self {
+            fd,
+            kind,
+            pending: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Takes a page of exact output, as base64. **What a model is shown is to be decided here**: between
+    /// this and `pending` output can be held back, cut and redacted; `daemon.hello` says how
+    /// ([`ShellOutput`](termd_proto::shell::ShellOutput)).
+    pub(crate) fn push(&mut self, data: &str) -> io::Result<()> {
+        let decoded = BASE64.decode_vec(data, &mut self.pending);
+        decoded.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Whether it takes another page.
+    pub(crate) fn has_space(&self) -> bool {
+        self.pending.len() < MAX_PENDING
+    }
+
+    /// Drops what is not written.
+    pub(crate) fn discard(&mut self) {
+        self.pending.clear();
+        self.written = 0;
+    }
+
+    /// What to wait for before [`write`](Self::write).
+    pub(crate) fn poll_fd(&self) -> PollFd<'static> {
+        PollFd::from_borrowed_fd(self.fd, PollFlags::OUT)
+    }
+
+    /// Writes once, after the descriptor was found ready.
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        let rest = self.pending.get(self.written..).unwrap_or_default();
+        let written = match self.kind {
+            Kind::File => rustix::io::write(self.fd, rest),
+            Kind::Socket => rustix::net::send(self.fd, rest, SendFlags::DONTWAIT),
+            Kind::Pipe => rustix::io::write(self.fd, &rest[..rest.len().min(PIPE_BYTES)]),
+        };
+        match written {
+            Ok(count) => self.written += count,
+            // Somebody else's flag on the descriptor, or a reader that was faster.
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        if self.written == self.pending.len() {
+            self.discard();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::fd::{AsFd, AsRawFd};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_that_is_ready_does_not_block() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let fd = crate::sys::inherited_fd(writer.as_fd().as_raw_fd());
+        let mut output = Output::to(fd);
+        let bytes = vec![b'x'; 300_000];
+        output.push(&BASE64.encode(&bytes)).unwrap();
+        let mut read = Vec::new();
+        while !output.is_flushed() {
+            let mut fds = [output.poll_fd()];
+            let now = rustix::event::Timespec::default();
+            if rustix::event::poll(&mut fds, Some(&now)).unwrap() > 0 {
+                output.write().unwrap();
+            } else {
+                let mut chunk = [0; 8192];
+                let count = reader.read(&mut chunk).unwrap();
+                read.extend_from_slice(&chunk[..count]);
+            }
+        }
+        drop(writer);
+        reader.read_to_end(&mut read).unwrap();
+        assert_eq!(read, bytes);
+    }
+}

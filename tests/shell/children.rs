@@ -1,0 +1,116 @@
+//! What a command leaves running.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use termd_test_support::{Process, TestDaemon, wait_until};
+
+use crate::{Door, Ended};
+
+/// Long beyond what a call takes, and short beside the life of what it leaves.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+#[test]
+fn a_child_that_keeps_the_pipes_holds_no_call_up() {
+    let door = Door::open();
+    for line in ["sleep 1000 & echo hi", "yes & echo hi"] {
+        let began = Instant::now();
+        let ended = door.run(line);
+        assert!(ended.out.contains("hi\n"), "{line}");
+        assert_eq!(ended.code, Some(0), "{line}");
+        assert!(began.elapsed() < AT_ONCE, "{line}: {:?}", began.elapsed());
+    }
+}
+
+/// A shell in the place of an agent, which goes on to the next line of its input when it gets one.
+fn agent(door: &Door) -> std::process::Child {
+    let mut command: Command = door.daemon.command("/bin/bash");
+    command.env("SHIM", door.bash());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn children_live_on_to_the_next_call_and_end_with_the_agent() {
+    let door = Door::open();
+    let mut agent = agent(&door);
+    let pids = door.daemon.path("pids");
+    let mut input = agent.stdin.take().unwrap();
+    let lines = format!(
+        "\"$SHIM\" -c 'sleep 1000 >/dev/null 2>&1 & echo $! >> {0}; setsid sleep 1000 & echo $! >> {0}'\n\
+         \"$SHIM\" -c 'kill -0 $(cat {0}) && echo both >> {0}'\n",
+        pids.display()
+    );
+    input.write_all(lines.as_bytes()).unwrap();
+    let read = || std::fs::read_to_string(&pids).unwrap_or_default();
+    wait_until("the second call has seen the children of the first", || {
+        read().contains("both")
+    });
+    let processes: Vec<Process> = read()
+        .lines()
+        .filter_map(|line| line.parse().ok())
+        .map(Process::expect)
+        .collect();
+    assert_eq!(processes.len(), 2);
+    assert!(processes.iter().all(Process::is_alive));
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    for process in &processes {
+        process.wait_for_end();
+    }
+    wait_until("both terminals are closed", || {
+        let terminals = door.terminals();
+        terminals
+            .iter()
+            .all(|terminal| terminal["state"] == "closed")
+    });
+}
+
+#[test]
+fn a_call_that_leaves_nothing_leaves_no_terminal() {
+    let door = Door::open();
+    door.run("true");
+    wait_until("the terminal is closed", || {
+        door.daemon.client().ok("session.list", &json!({}))["terminals"] == json!([])
+    });
+    assert_eq!(door.terminals()[0]["close_cause"], "call_end");
+}
+
+#[test]
+fn what_codex_leaves_ends_with_the_call() {
+    let door = Door::open();
+    let mut command = door.command(&["-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
+    let ended = door.run_command(command.env("CODEX_THREAD_ID", "t"));
+    if let Some(process) = Process::open(ended.out.trim().parse().unwrap()) {
+        process.wait_for_end();
+    }
+}
+
+#[test]
+fn a_configuration_may_keep_them() {
+    let door = Door::of(TestDaemon::configured(
+        "kill_grace_ms = 300\n[agents]\nchildren = \"keep\"\n",
+    ));
+    let mut agent = agent(&door);
+    let mut input = agent.stdin.take().unwrap();
+    let pids = door.daemon.path("pid");
+    let line = format!(
+        "\"$SHIM\" -c 'sleep 1000 >/dev/null 2>&1 & echo $! > {}'\n",
+        pids.display()
+    );
+    input.write_all(line.as_bytes()).unwrap();
+    drop(input);
+    assert_eq!(Ended::of(&agent.wait_with_output().unwrap()).code, Some(0));
+    let pid = std::fs::read_to_string(&pids).unwrap();
+    let process = Process::expect(pid.trim().parse().unwrap());
+    assert!(process.is_alive());
+    let terminals = door.terminals();
+    assert_eq!(terminals[0]["state"], "exited");
+    let id = terminals[0]["id"].as_str().unwrap();
+    door.daemon
+        .client()
+        .ok("session.close", &json!({ "id": id }));
+    process.wait_for_end();
+}

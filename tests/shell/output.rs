@@ -1,0 +1,189 @@
+//! Exit codes, both streams, and what is read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::json;
+use termd_test_support::wait_until;
+
+use crate::{Door, Ended};
+
+#[test]
+fn exit_codes_and_signals_are_those_of_the_command() {
+    let door = Door::open();
+    for (line, code) in [
+        ("exit 0", 0),
+        ("exit 3", 3),
+        ("exit 255", 255),
+        ("no-such-program 2>/dev/null", 127),
+        ("kill -TERM $$", 143),
+        ("kill -KILL $$", 137),
+        ("kill -HUP $$", 129),
+    ] {
+        let ended = door.run(line);
+        assert_eq!(
+            (ended.code, ended.out.as_str()),
+            (Some(code), ""),
+            "{line}: {ended:?}"
+        );
+    }
+    assert_eq!(door.terminals().len(), 7, "each ran in the daemon");
+    assert_eq!(door.in_place(), Vec::<String>::new());
+}
+
+#[test]
+fn streams_are_apart_or_in_order_in_one_file() {
+    let door = Door::open();
+    let ended = door.run("echo out; echo err >&2; printf 'a\\r\\n\\0\\033[1mb'");
+    let expected = Ended {
+        code: Some(0),
+        out: "out\na\r\n\0\u{1b}[1mb".to_owned(),
+        err: "err\n".to_owned(),
+    };
+    assert_eq!(ended, expected);
+
+    // As Claude Code has it: one file, both descriptors appending.
+    let path = door.daemon.path("task.output");
+    let open = || {
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .unwrap()
+    };
+    let file = open();
+    let line = "for i in $(seq 200); do echo out $i; echo err $i >&2; done";
+    let status = door
+        .command(&["-c", line])
+        .stdout(file.try_clone().unwrap())
+        .stderr(file)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let expected: String = (1..=200).map(|i| format!("out {i}\nerr {i}\n")).collect();
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+}
+
+#[test]
+fn five_megabytes_are_whole() {
+    let door = Door::open();
+    let ended = door.run("seq 1 700000");
+    let expected: String = (1..=700_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.out == expected, "{} bytes", ended.out.len());
+}
+
+#[test]
+fn five_megabytes_are_whole_over_killed_servers() {
+    let door = Door::open();
+    let line = "for i in 1 2 3 4 5; do seq 1 140000; sleep 0.2; done; echo done >&2";
+    let child = door
+        .command(&["-c", line])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("it runs", || !door.terminals().is_empty());
+    door.daemon.replace_server();
+    door.daemon.replace_server();
+    let ended = Ended::of(&child.wait_with_output().unwrap());
+    let once: String = (1..=140_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), "done\n"));
+    assert!(ended.out == once.repeat(5), "{} bytes", ended.out.len());
+}
+
+#[test]
+fn standard_input_is_the_callers_own() {
+    let door = Door::open();
+    let path = door.daemon.path("input");
+    fs::write(&path, "first\nsecond\n").unwrap();
+    let mut command = door.command(&["-c", "read a; echo got $a"]);
+    let mut file = File::open(&path).unwrap();
+    let ended = door.run_command(command.stdin(file.try_clone().unwrap()));
+    assert_eq!(ended.out, "got first\n");
+    // The place in the file is shared, as with any child. Bash reads a file line by line.
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut file, &mut rest).unwrap();
+    assert_eq!(rest, "second\n");
+
+    let mut child = door
+        .command(&["-c", "cat; echo end"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"piped\n").unwrap();
+    assert_eq!(
+        Ended::of(&child.wait_with_output().unwrap()).out,
+        "piped\nend\n"
+    );
+    assert_eq!(door.run("cat; read x; echo $?").out, "1\n");
+}
+
+#[test]
+fn arguments_and_scripts_are_those_of_a_shell() {
+    let door = Door::open();
+    let run = |args: &[&str]| door.run_command(&mut door.command(args));
+    let own = door.bash().display().to_string();
+    assert_eq!(run(&["-c", "echo $0 $1", "name", "one"]).out, "name one\n");
+    assert_eq!(run(&["-c", "echo $0"]).out, format!("{own}\n"));
+    assert_eq!(
+        run(&["-c", "-l", "shopt -q login_shell && echo login"]).out,
+        "login\n"
+    );
+    assert_eq!(run(&["-lc", "echo $-"]).code, Some(0));
+    let script = door.daemon.path("script.sh");
+    fs::write(&script, "echo script $1\nexit 5\n").unwrap();
+    let ended = run(&[script.to_str().unwrap(), "x"]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(5), "script x\n"));
+    let mut command = door.daemon.command(door.daemon.path("shells/sh"));
+    let ended = door.run_command(
+        command
+            .args(["-c", "echo $0; echo ${BASH:-none}"])
+            .stdin(Stdio::null()),
+    );
+    assert!(ended.out.contains("/shells/sh\n"), "{ended:?}");
+    // A program whose first line names it.
+    let program = door.daemon.path("program");
+    fs::write(&program, format!("#!{own}\necho shebang $1\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    let ended = door.run_command(door.daemon.command(&program).arg("y").stdin(Stdio::null()));
+    assert_eq!(ended.out, "shebang y\n");
+}
+
+#[test]
+fn a_reader_that_goes_ends_the_command() {
+    let door = Door::open();
+    let line = format!(
+        "{} -c 'yes; echo never >&2' | head -n 1; echo ${{PIPESTATUS[0]}}",
+        door.bash().display()
+    );
+    let ended = door.run_command(door.daemon.command("/bin/bash").args(["-c", &line]));
+    assert_eq!(ended.out, "y\n141\n", "{ended:?}");
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn the_record_has_what_ran() {
+    let door = Door::open();
+    let mut command = door.command(&["-c", "echo hello"]);
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "session-1");
+    door.run_command(&mut command);
+    let terminals = door.terminals();
+    let [terminal] = terminals.as_slice() else {
+        panic!("{terminals:?}");
+    };
+    assert_eq!(
+        terminal["argv"],
+        json!(["/bin/bash", "-c", "echo hello"]),
+        "{terminal}"
+    );
+    assert_eq!(terminal["owner"]["front"], "shell");
+    assert_eq!(terminal["owner"]["client"], "claude-code");
+    assert_eq!(terminal["owner"]["session"], "session-1");
+    assert_eq!(terminal["exit_status"]["exit_code"], 0);
+}
