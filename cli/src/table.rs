@@ -33,11 +33,6 @@ impl Cell {
         Self::escaped(escape::one_line(text))
     }
 
-    /// A program and its arguments, as a shell reads them.
-    pub(crate) fn argv(argv: &[String]) -> Self {
-        Self::line(&escape::command_line(argv))
-    }
-
     fn escaped(text: String) -> Self {
         Self { text, tone: None }
     }

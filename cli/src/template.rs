@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use termd_client::escape::{command_line, one_line};
+use termd_client::escape::{one_line, terminal_command};
 use termd_proto::Label;
 use termd_proto::terminal::TerminalInfo;
 use thiserror::Error;
@@ -59,7 +59,7 @@ impl Field {
             Self::Front => info.owner.front.as_str().to_owned(),
             Self::Client => text(info.owner.client.as_deref()),
             Self::Created => termd_client::timestamp::utc(info.created_at_ms),
-            Self::Command => command_line(&info.argv),
+            Self::Command => terminal_command(info),
         }
     }
 }

@@ -217,6 +217,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         id: id.clone(),
         label: None,
         argv: vec!["true".to_owned()],
+        agent_line: None,
         cwd: "/".to_owned(),
         pid: 1,
         cols: 80,

@@ -43,6 +43,10 @@ pub struct CommandInfo {
     pub source: CommandSource,
     /// The command line; empty where it was hidden, or is not known.
     pub text: String,
+    /// Of a terminal's own command: the line that an agent asked its shell to run, as
+    /// [`TerminalInfo::agent_line`](crate::terminal::TerminalInfo::agent_line).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_line: Option<String>,
     /// The directory that it was started in, where that is known.
     pub cwd: Option<String>,
     /// When it was started.

@@ -44,6 +44,7 @@ mod daemon {
 
 /// What `read`, `run` and `history` print.
 mod output {
+    mod agent_line;
     mod gaps;
     mod history;
     mod pipes;

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use termd_proto::terminal::TerminalInfo;
+
 /// Characters that reorder or hide the text around them, or show nothing themselves: Unicode's
 /// `Default_Ignorable_Code_Point` (17.0: bidirectional controls, zero-width characters, fillers,
 /// variation selectors, tags), line and paragraph separators, interlinear annotations, the braille
@@ -117,6 +119,14 @@ pub fn command_line(argv: &[String]) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// A terminal's own command as one line: that of its agent, where the agent wrote more around it.
+pub fn terminal_command(info: &TerminalInfo) -> String {
+    match &info.agent_line {
+        Some(line) => shell_line(line),
+        None => command_line(&info.argv),
+    }
 }
 
 /// A line of a shell as it was typed; in `$'…'` where something in it controls or misleads.

@@ -101,9 +101,12 @@ fn render(commands: &[CommandInfo], display: Display) -> String {
     table.render(display)
 }
 
-/// The command as a shell takes it. The daemon quotes an argv for POSIX shells, with control characters
-/// as they are.
+/// The command as a shell takes it, without what an agent writes around it. The daemon quotes an argv for
+/// POSIX shells, with control characters as they are.
 fn as_typed(command: &CommandInfo) -> String {
+    if let Some(line) = &command.agent_line {
+        return shell_line(line);
+    }
     let argv = match command.source {
         CommandSource::Argv => shlex::split(&command.text),
         CommandSource::Shell => None,
@@ -139,6 +142,7 @@ mod tests {
             number,
             source: CommandSource::Shell,
             text: text.to_owned(),
+            agent_line: None,
             cwd: None,
             started_at_ms: 0,
             ended_at_ms,
@@ -156,6 +160,8 @@ mod tests {
         started.source = CommandSource::Argv;
         let shown = "sh -c 'echo '\\''a\\b'\\''' $'tab\\there'";
         assert_eq!(as_typed(&started), shown);
+        started.agent_line = Some("echo 'a\nb'".to_owned());
+        assert_eq!(as_typed(&started), "$'echo \\'a\\nb\\''");
         let typed = command(1, "printf '%s\\n' 'tab\\there'", None);
         assert_eq!(as_typed(&typed), typed.text);
     }

@@ -1,6 +1,7 @@
 //! `termctl list`: the terminals.
 
 use termd_client::Link;
+use termd_client::escape::terminal_command;
 use termd_client::timestamp::now_ms;
 use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
 
@@ -90,7 +91,7 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
             Cell::text(&exit).in_tone((tone == Tone::Bad).then_some(tone)),
             Cell::text(&age(now_ms.saturating_sub(terminal.created_at_ms))),
             Cell::text(&format!("{}x{}", terminal.cols, terminal.rows)),
-            Cell::argv(&terminal.argv),
+            Cell::line(&terminal_command(terminal)),
         ]);
     }
     table.render(display)

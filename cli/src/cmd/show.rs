@@ -1,6 +1,6 @@
 //! `termctl show`: everything that the daemon knows of one terminal.
 
-use termd_client::escape::{command_line, escaped};
+use termd_client::escape::{command_line, escaped, terminal_command};
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::daemon::GetDaemonStats;
@@ -73,7 +73,7 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         ("ended by", or_dash(info.end_cause.map(end_cause))),
         ("closed by", or_dash(info.close_cause.map(close_cause))),
         // Quoting has already escaped control characters.
-        ("command", command_line(&info.argv)),
+        ("command", terminal_command(info)),
         ("directory", escaped(&info.cwd)),
         ("pid", info.pid.to_string()),
         ("size", format!("{}x{}", info.cols, info.rows)),
@@ -91,6 +91,9 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     let mut lines = facts_as_lines(&facts);
+    if info.agent_line.is_some() {
+        lines.push_str(&facts_as_lines(&[("argv", command_line(&info.argv))]));
+    }
     for Gap { start, end, cause } in &info.gaps {
         let what = format!("bytes {start} to {end} ({})", cause.as_str());
         lines.push_str(&facts_as_lines(&[("not kept", what)]));

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
-use termd_client::escape::{command_line, shell_line};
+use termd_client::escape::{shell_line, terminal_command};
 use termd_client::{ClientError, Link, StartPolicy};
 use termd_proto::approval::{ApprovalState, ListApprovals};
 use termd_proto::audit::ACTIONS;
@@ -75,7 +75,7 @@ fn listed(scope: ListScope) -> Vec<TerminalInfo> {
 fn terminals(found: &[TerminalInfo]) -> Vec<CompletionCandidate> {
     let mut candidates = Vec::new();
     for terminal in found {
-        let help = command_line(&terminal.argv);
+        let help = terminal_command(terminal);
         let others = found.iter().filter(|other| other.id != terminal.id);
         let label = terminal.label.as_ref().filter(|label| {
             let mut labels = others.filter_map(|other| other.label.as_ref());

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod agent_line;
 mod daemon;
 mod danger;
 mod environment_hash;
@@ -21,6 +22,7 @@ mod tests;
 mod typed;
 mod word_list;
 
+pub use agent_line::agent_line;
 pub use daemon::Daemon;
 pub use environment_hash::env_sha256;
 pub use inspect::cwd::PossibleCwd;

@@ -1,5 +1,6 @@
 //! The gate, by tables: texts and what they are.
 
+mod agent_line;
 mod agents_days;
 mod approved;
 mod corpus;

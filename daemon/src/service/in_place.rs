@@ -16,6 +16,7 @@ use super::audit_log::AuditLog;
 use super::descent::{Placement, is_process};
 use crate::store::{AuditAction, AuditOutcome};
 use crate::terminal::TerminalError;
+use termd_policy::agent_line;
 
 /// Namespaces (namespaces(7)) that have to be the same.
 const NAMESPACES: [&str; 8] = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"];
@@ -70,7 +71,9 @@ impl InPlace {
         report: ReportInPlace,
     ) -> Result<(), TerminalError> {
         let ReportInPlace { argv, cwd, reason } = report;
-        let detail = Map::from_iter([
+        let line = agent_line(&argv).map(|line| ("agent_line".to_owned(), line.into()));
+        let mut detail = Map::from_iter(line);
+        detail.extend([
             ("argv".to_owned(), argv.into()),
             ("cwd".to_owned(), cwd.into()),
             ("reason".to_owned(), reason.into()),

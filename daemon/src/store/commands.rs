@@ -160,6 +160,9 @@ pub(super) async fn list(
     }
     let words = wanted.text.as_deref().unwrap_or_default();
     for word in words.split_whitespace().take(MAX_WORDS) {
+        // What an agent writes around a line has words that every line of it would be found by.
+        query.push(" AND (agent_line IS NULL OR instr(lower(agent_line), lower(");
+        query.push_bind(word).push(")) > 0)");
         if word.chars().count() < MIN_INDEXED_CHARS {
             query.push(" AND instr(lower(text), lower(").push_bind(word);
             query.push(")) > 0");
@@ -229,6 +232,7 @@ fn command_of(row: &SqliteRow) -> Result<CommandInfo, sqlx::Error> {
         number: row.try_get("number")?,
         source: from_word(row.try_get("source")?)?,
         text: row.try_get("text")?,
+        agent_line: row.try_get("agent_line")?,
         cwd: row.try_get("cwd")?,
         started_at_ms: row.try_get("started_at_ms")?,
         ended_at_ms: row.try_get("ended_at_ms")?,

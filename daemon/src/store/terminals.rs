@@ -20,6 +20,8 @@ pub struct TerminalRow {
     pub label: Option<Label>,
     /// The command and its arguments.
     pub argv: Vec<String>,
+    /// The line that an agent asked its shell to run, where the argv is that of a wrapper or of `-c`.
+    pub agent_line: Option<String>,
     /// The directory that it was started in.
     pub cwd: String,
     /// Its root process.
@@ -80,6 +82,7 @@ impl FromRow<'_, SqliteRow> for TerminalRow {
             id: text("id")?.parse().map_err(decode_error)?,
             label: label.transpose().map_err(decode_error)?,
             argv: from_json(text("argv")?)?,
+            agent_line: row.try_get("agent_line")?,
             cwd: row.try_get("cwd")?,
             pid: row.try_get("pid")?,
             cols: row.try_get("cols")?,
@@ -122,14 +125,19 @@ static PUT_TERMINAL: LazyLock<String> = LazyLock::new(|| {
                    session, client, created_at_ms, exited_at_ms, exit_code, exit_signal, \
                    released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
                    idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, \
-                   stdio, confinement, end_cause";
+                   stdio, confinement, end_cause, agent_line";
     // Texts that are redacted are written once: a row from the database has marks.
-    upsert("terminals", "id", columns, &["argv", "meta"])
+    upsert("terminals", "id", columns, &["argv", "meta", "agent_line"])
 });
 static PUT_COMMAND: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, number, source, text, cwd, started_at_ms, ended_at_ms, exit_code, \
-                   exit_signal, start_offset";
-    upsert("commands", "terminal, number", columns, &["text"])
+                   exit_signal, start_offset, agent_line";
+    upsert(
+        "commands",
+        "terminal, number",
+        columns,
+        &["text", "agent_line"],
+    )
 });
 
 /// Writes or replaces a terminal's row and the row of its own command. The row's `start` and `end`
@@ -175,6 +183,7 @@ pub(super) async fn put_terminal(
         .bind(stdio_word(row.stdio))
         .bind(held_to.map_err(json)?)
         .bind(row.end_cause.map(EndCause::as_str))
+        .bind(row.agent_line.as_deref())
         .execute(&mut *connection)
         .await?;
     sqlx::query(PUT_COMMAND.as_str())
@@ -188,6 +197,7 @@ pub(super) async fn put_terminal(
         .bind(exit_code)
         .bind(exit_signal)
         .bind(0)
+        .bind(row.agent_line.as_deref())
         .execute(connection)
         .await?;
     Ok(())

@@ -204,6 +204,7 @@ impl Terminal {
             id: self.record.id.clone(),
             label: self.label(),
             argv: self.record.argv.clone(),
+            agent_line: self.record.agent_line.clone(),
             cwd: self.record.cwd.clone(),
             pid: self.record.pid,
             state: state_of(&progress),

@@ -157,6 +157,10 @@ pub struct TerminalInfo {
     pub label: Option<Label>,
     /// The program and its arguments, as run.
     pub argv: Vec<String>,
+    /// The line that an agent asked its shell to run, without what the agent writes around it; absent:
+    /// the argv is what was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_line: Option<String>,
     /// The directory it was started in.
     pub cwd: String,
     /// The command's process id; of no use once it has exited.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use termd::config::ConfigFile;
-use termd_policy::{CompiledGate, Completeness, Invocation, Policy, Request, command_text, judge};
+use termd_policy::{
+    CompiledGate, Completeness, Invocation, Policy, Request, agent_line, command_text, judge,
+};
 use termd_proto::policy::{Effect, Judgement, MAX_JUDGED_BYTES, Verdict};
 use termd_proto::terminal::Front;
 
@@ -64,6 +66,10 @@ pub fn holds(data: &[u8]) {
     let request = request(Invocation::Argv(&argv), None);
     let of_argv = judge(&request, &CompiledGate::default(), &Policy::default());
     is_sound(&of_argv, &command_text(&argv));
+    // A part of the line, or of a word in it. Without escapes it is a part of the text as it stands.
+    let shown = agent_line(&["bash", "-c", &text].map(str::to_owned));
+    let is_part = |line: String| text.contains(['\'', '\\']) || text.contains(&line);
+    assert!(shown.is_none_or(is_part), "{text:?}");
     if program.is_none() {
         long_is_never_safe(&text);
         what_follows_is_never_skipped(&text, judgement.verdict);

@@ -98,7 +98,8 @@ fn resources_of(info: &TerminalInfo) -> [Resource; 2] {
         .label
         .as_ref()
         .map_or_else(|| info.id.to_string(), |label| label.as_str().to_owned());
-    let command = info.argv.join(" ");
+    let argv = || info.argv.join(" ");
+    let command = info.agent_line.clone().unwrap_or_else(argv);
     let command = marked(&command);
     let state = info.state.as_str();
     let [screen, transcript] = uris(&info.id);

@@ -255,9 +255,16 @@ fn cells(record: &AuditRecord, display: Display) -> [String; 7] {
     ]
 }
 
-/// The details as `name=value`, and a command line as it would be typed.
+/// The details as `name=value`, and a command line as it would be typed: that of an agent without what the
+/// agent writes around it.
 fn what(record: &AuditRecord) -> String {
-    let details = record.detail.iter().map(|(name, value)| {
+    let agent_line = record.detail.get("agent_line").and_then(Value::as_str);
+    let details = record.detail.iter();
+    let details = details.filter(|(name, _)| agent_line.is_none() || *name != "argv");
+    let details = details.map(|(name, value)| {
+        if let ("agent_line", Value::String(line)) = (name.as_str(), value) {
+            return shell_line(line);
+        }
         let argv: Option<Vec<String>> = match (name.as_str(), value) {
             ("argv", Value::Array(_)) => serde_json::from_value(value.clone()).ok(),
             _ => None,

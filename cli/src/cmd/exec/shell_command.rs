@@ -30,7 +30,7 @@ const NEWEST: u32 = 100;
 /// How a line ended.
 #[derive(Debug)]
 pub(super) struct LineEnd {
-    pub(super) command: CommandInfo,
+    pub(super) command: Box<CommandInfo>,
     shell: Shell,
 }
 
@@ -87,7 +87,7 @@ pub(super) enum FirstCommand<'a> {
 pub(super) struct ShellCommand<'a> {
     link: &'a Link,
     id: &'a TerminalRef,
-    info: CommandInfo,
+    info: Box<CommandInfo>,
 }
 
 impl<'a> ShellCommand<'a> {
@@ -131,7 +131,7 @@ impl<'a> ShellCommand<'a> {
             .into_iter()
             .rev()
             .find(|command| command.number > 0 && command.start > offset);
-        let Some(info) = first else {
+        let Some(info) = first.map(Box::new) else {
             return Ok(FirstCommand::NotYet);
         };
         if !ran(&info) || has_prompt(link, id, offset, info.start).await? {
@@ -169,7 +169,7 @@ impl<'a> ShellCommand<'a> {
             output.write(page.bytes).await?;
             if is_over && !has_more {
                 return Ok(ran(&command).then(|| LineEnd {
-                    command,
+                    command: Box::new(command),
                     shell: Shell::of(terminal),
                 }));
             }

@@ -25,6 +25,7 @@ use super::secret_names::names_secret;
 use super::shapes;
 use super::value::{hidden_words, is_random, words_of_match};
 use super::variable_uses::VariableUses;
+use crate::agent_line::with_line;
 use crate::request::Invocation;
 
 /// Patterns of a configuration. Each costs another pass over every text.
@@ -143,8 +144,13 @@ impl Redactor {
         (!is_shown).then(|| self.with_marks(text, hidden))
     }
 
-    /// Redacts a program and its arguments.
+    /// Redacts a program and its arguments. The line of an agent's shell is redacted by itself: the `eval`
+    /// and the `trap` around it evaluate no more than it.
     pub fn argv(&self, argv: &[String]) -> Vec<String> {
+        let redacted = |line: &str| self.text(line).into_owned();
+        if let Some(argv) = with_line(argv, redacted) {
+            return argv;
+        }
         let argv = argv.iter();
         self.hide_in_argv(
             argv.map(|word| typed_marks(word).unwrap_or_else(|| word.clone()))

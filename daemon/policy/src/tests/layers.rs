@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 9] = [
     ],
     &["pattern", "shell"],
     &["program"],
-    &["danger"],
+    &["agent_line", "danger"],
     &["inspect"],
     &["secrets"],
     &["profile"],

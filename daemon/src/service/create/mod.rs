@@ -115,6 +115,7 @@ impl Creator {
         };
         let AllowedCommand {
             launch,
+            agent_line,
             base_env,
             profile,
             lease,
@@ -132,6 +133,7 @@ impl Creator {
         let launch = with_temporary(launch, &lease.confinement, &request);
         // What is recorded is what was asked for, without shell integration.
         let record = Record {
+            agent_line,
             made: lease.paths.clone(),
             workspace: lease.workspace.clone(),
             ..self.terminal_record(&id, &request, &launch, bounds, &profile)
@@ -334,6 +336,7 @@ impl Creator {
             id: id.clone(),
             label: request.options.label.clone(),
             argv: launch.argv.clone(),
+            agent_line: None,
             cwd: launch.cwd.to_string_lossy().into_owned(),
             pid: 0,
             owner: request.owner.clone(),

@@ -39,6 +39,8 @@ pub(super) enum Finding {
 #[derive(Debug)]
 pub(super) struct AllowedCommand {
     pub(super) launch: Launch,
+    /// The line that an agent asks its shell to run.
+    pub(super) agent_line: Option<String>,
     /// What its environment is made of.
     pub(super) base_env: BTreeMap<OsString, OsString>,
     pub(super) profile: Profile,
@@ -109,6 +111,10 @@ impl Preflight {
             let name = program.rsplit('/').next().unwrap_or(program);
             detail.insert("program".to_owned(), name.into());
         }
+        let agent_line = request.agent_line(&launch);
+        if let Some(line) = &agent_line {
+            detail.insert("agent_line".to_owned(), line.as_str().into());
+        }
         detail.extend(ruling.detail());
         if !ruling.allows() {
             return Ok(Finding::Refused(Box::new(ruling), detail));
@@ -116,6 +122,7 @@ impl Preflight {
         let lease = self.sandboxes.lease(id, &profile, &launch.cwd);
         Ok(Finding::Allowed(Box::new(AllowedCommand {
             launch,
+            agent_line,
             base_env,
             profile,
             lease,

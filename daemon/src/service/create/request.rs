@@ -19,7 +19,7 @@ use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherited_environment};
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
-use termd_policy::CompiledGate;
+use termd_policy::{CompiledGate, agent_line};
 
 /// Most names of changed variables that an audit record lists.
 pub(super) const MAX_AUDITED_NAMES: usize = 256;
@@ -181,6 +181,18 @@ impl CreateRequest {
             .as_deref()
             .filter(|line| launch.argv.get(1..) == Some(&["-c".to_owned(), (*line).to_owned()]))
             .filter(|_| self.options.args.is_empty())
+    }
+
+    /// The line that an agent asks its shell to run. `argv[0]` is what the caller says that it is, so the
+    /// program is looked at.
+    pub(super) fn agent_line(&self, launch: &Launch) -> Option<String> {
+        if self.owner.front != Front::Shell {
+            return None;
+        }
+        let program = launch.program.to_str()?.to_owned();
+        let arguments = launch.argv.iter().skip(1).cloned();
+        let argv: Vec<String> = std::iter::once(program).chain(arguments).collect();
+        agent_line(&argv)
     }
 
     /// What the audit record says of the request: names of variables, never their values.

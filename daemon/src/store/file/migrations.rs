@@ -10,9 +10,9 @@ macro_rules! migration {
 }
 
 /// The schema that this binary writes.
-pub(crate) const SCHEMA_VERSION: i64 = 8;
+pub(crate) const SCHEMA_VERSION: i64 = 9;
 /// Names and statements, oldest first. The number of each, from 1, is the `user_version` that it sets.
-const MIGRATIONS: [(&str, &str); 8] = [
+const MIGRATIONS: [(&str, &str); 9] = [
     ("init", migration!("0001_init.sql")),
     ("command_search", migration!("0002_command_search.sql")),
     ("screens", migration!("0003_screens.sql")),
@@ -21,6 +21,7 @@ const MIGRATIONS: [(&str, &str); 8] = [
     ("audit_search", migration!("0006_audit_search.sql")),
     ("limits", migration!("0007_limits.sql")),
     ("gaps", migration!("0008_gaps.sql")),
+    ("agent_line", migration!("0009_agent_line.sql")),
 ];
 
 /// The statements of each migration, oldest first.

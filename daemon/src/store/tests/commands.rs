@@ -80,6 +80,7 @@ async fn a_command_reads_back_and_is_written_once() {
         number: 1,
         source: CommandSource::Shell,
         text: "git push --force".to_owned(),
+        agent_line: None,
         cwd: Some("/src".to_owned()),
         started_at_ms: 2_010,
         ended_at_ms: Some(2_015),
@@ -286,4 +287,74 @@ async fn what_was_there_before_the_search_is_found_by_it() {
     place
         .execute("INSERT INTO commands_text (commands_text, rank) VALUES ('integrity-check', 1)")
         .await;
+}
+
+/// A terminal whose argv is what an agent writes around its line.
+fn of_agent(number: u64, line: &str) -> TerminalRow {
+    let source = "source /home/u/.claude/shell-snapshots/snapshot-bash-1-a.sh";
+    let wrapped = format!("{source} && eval '{line}' && pwd -P >| /tmp/claude-1-cwd");
+    TerminalRow {
+        argv: vec!["/bin/bash".to_owned(), "-c".to_owned(), wrapped],
+        agent_line: Some(line.to_owned()),
+        ..running(number)
+    }
+}
+
+#[tokio::test]
+async fn an_agents_line_is_found_by_its_words_and_not_by_those_around_it() {
+    let place = Place::new();
+    let store = place.open().await;
+    store.put_terminal(of_agent(1, "cargo TEST")).await.unwrap();
+    store.put_terminal(running(2)).await.unwrap();
+    store.flush().await.unwrap();
+    let row = store.terminal(&id(1)).await.unwrap().unwrap();
+    assert_eq!(row, of_agent(1, "cargo TEST"));
+    for (text, expected) in [
+        ("cargo test", vec![id(1)]),
+        ("te", vec![id(1)]),
+        ("source", vec![]),
+        ("sh", vec![id(2)]),
+        ("echo", vec![id(2)]),
+    ] {
+        let query = CommandQuery {
+            text: Some(text.to_owned()),
+            ..CommandQuery::default()
+        };
+        let page = store.list_commands(&query, None, 100).await.unwrap();
+        let found: Vec<_> = page.commands.into_iter().map(|it| it.terminal).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+    let own = store.command(&id(1), 0).await.unwrap().unwrap();
+    assert_eq!(own.agent_line.as_deref(), Some("cargo TEST"));
+    assert!(own.text.starts_with("/bin/bash -c 'source "), "{own:?}");
+
+    // A row that is put once more, and one that is erased.
+    let mut again = of_agent(1, "other");
+    again.closed_at_ms = Some(2_000);
+    store.put_terminal(again).await.unwrap();
+    store.flush().await.unwrap();
+    let row = store.terminal(&id(1)).await.unwrap().unwrap();
+    assert_eq!(row.agent_line.as_deref(), Some("cargo TEST"));
+    store.erase_transcript(&id(1), 3_000).await.unwrap();
+    let row = store.terminal(&id(1)).await.unwrap().unwrap();
+    let own = store.command(&id(1), 0).await.unwrap().unwrap();
+    assert_eq!((row.agent_line, own.agent_line), (None, None));
+}
+
+#[tokio::test]
+async fn rows_from_before_the_lines_of_agents_have_none() {
+    let place = Place::new();
+    with_commands(&place).await.close().await.unwrap();
+    place
+        .execute(
+            "ALTER TABLE terminals DROP COLUMN agent_line; \
+             ALTER TABLE commands DROP COLUMN agent_line; \
+             DELETE FROM _sqlx_migrations WHERE version = 9; PRAGMA user_version = 8;",
+        )
+        .await;
+    let store = place.open().await;
+    let row = store.terminal(&id(1)).await.unwrap().unwrap();
+    assert_eq!(row, running(1));
+    let own = store.command(&id(1), 0).await.unwrap().unwrap();
+    assert_eq!(own.agent_line, None);
 }

@@ -106,6 +106,7 @@ fn running(number: u64) -> TerminalRow {
         id: id(number),
         label: None,
         argv: vec!["sh".to_owned(), "-c".to_owned(), "echo it's".to_owned()],
+        agent_line: None,
         cwd: "/tmp".to_owned(),
         pid: 77,
         cols: 80,

@@ -109,6 +109,7 @@ async fn secrets_are_not_stored() {
     let store = place.open().await;
     let mut row = running(1);
     row.argv = vec!["mysql".to_owned(), "-phunter2".to_owned()];
+    row.agent_line = Some("mysql -phunter2".to_owned());
     row.meta = Some(Map::from_iter([("api_key".to_owned(), "hunter2".into())]));
     store.put_terminal(row).await.unwrap();
     let change = CommandChange::Started(CommandStarted {
@@ -149,6 +150,11 @@ async fn secrets_are_not_stored() {
                 .all(|(text, begin)| text.starts_with(begin)),
         "{texts:?}"
     );
+    let line: String = sqlx::query_scalar("SELECT agent_line FROM commands WHERE number = 0")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    assert!(line.starts_with("mysql -p[redacted 7 bytes "), "{line}");
     store.close().await.unwrap();
     for (name, bytes) in place.contents() {
         let held = bytes.windows(7).any(|window| window == b"hunter2");

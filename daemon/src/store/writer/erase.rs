@@ -33,11 +33,12 @@ pub(super) async fn erase(
     .rows_affected();
     for statement in [
         "DELETE FROM screens WHERE terminal = ?1",
-        "UPDATE commands SET text = '', cwd = NULL WHERE terminal = ?1",
+        "UPDATE commands SET text = '', cwd = NULL, agent_line = NULL WHERE terminal = ?1",
         "DELETE FROM transcript_gaps WHERE terminal = ?1",
         "INSERT INTO transcript_gaps (terminal, start_offset, end_offset, cause, at_ms) \
          SELECT id, 0, end_offset, ?2, ?3 FROM terminals WHERE id = ?1 AND end_offset > 0",
-        "UPDATE terminals SET start_offset = end_offset, argv = '[]', cwd = '' WHERE id = ?1",
+        "UPDATE terminals SET start_offset = end_offset, argv = '[]', agent_line = NULL, cwd = '' \
+         WHERE id = ?1",
     ] {
         let query = sqlx::query(statement)
             .bind(terminal)

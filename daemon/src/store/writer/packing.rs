@@ -98,6 +98,8 @@ fn redacted(redactor: &Redactor, mut write: RowWrite) -> RowWrite {
     match &mut write {
         RowWrite::Terminal(row) => {
             row.argv = redactor.argv(&row.argv);
+            let line = row.agent_line.as_deref();
+            row.agent_line = line.map(|line| redactor.text(line).into_owned());
             row.meta = row.meta.take().map(|meta| redactor.map(meta));
         }
         RowWrite::Command(command) => {

@@ -16,8 +16,8 @@ use crate::store::TerminalRow;
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
 
-/// Most bytes of notes that the keeper takes. Longer notes leave out argv and `_meta`, which the
-/// database has.
+/// Most bytes of notes that the keeper takes. Longer notes leave out argv, its line and
+/// `_meta`, which the database has.
 const MAX_NOTES_BYTES: usize = 60 * 1024;
 
 /// What a terminal is, fixed at its creation.
@@ -26,6 +26,9 @@ pub struct Record {
     pub id: TerminalId,
     pub label: Option<Label>,
     pub argv: Vec<String>,
+    /// The line that an agent asked its shell to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_line: Option<String>,
     /// The directory that the command was started in.
     pub cwd: String,
     /// The root process; 0 in notes, which are written before it is forked.
@@ -98,6 +101,7 @@ impl Record {
         }
         notes(&Self {
             argv: Vec::new(),
+            agent_line: None,
             meta: None,
             ..self.clone()
         })
@@ -123,6 +127,7 @@ impl Record {
         }
         Some(Self {
             argv: row.argv.clone(),
+            agent_line: row.agent_line.clone(),
             meta: row.meta.clone(),
             ..noted
         })
@@ -134,6 +139,7 @@ impl Record {
             id: row.id.clone(),
             label: row.label.clone(),
             argv: row.argv.clone(),
+            agent_line: row.agent_line.clone(),
             cwd: row.cwd.clone(),
             pid: row.pid,
             owner: row.owner.clone(),
@@ -175,6 +181,7 @@ impl Record {
             id: self.id.clone(),
             label: self.label.clone(),
             argv: self.argv.clone(),
+            agent_line: self.agent_line.clone(),
             cwd: self.cwd.clone(),
             pid: self.pid,
             cols: progress.size.cols,

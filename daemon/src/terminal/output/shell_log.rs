@@ -133,6 +133,7 @@ impl ShellLog {
                     number: started.number,
                     source: CommandSource::Shell,
                     text: started.text.clone(),
+                    agent_line: None,
                     cwd: started.cwd.clone(),
                     started_at_ms: started.at_ms,
                     ended_at_ms: None,

@@ -158,6 +158,9 @@ pub(in crate::tools) fn name_of(info: &TerminalInfo) -> String {
 
 /// The line that a terminal runs; a line that the daemon gave to a shell is itself.
 pub(in crate::tools) fn command_of(info: &TerminalInfo) -> String {
+    if let Some(line) = &info.agent_line {
+        return line.clone();
+    }
     match info.argv.as_slice() {
         [_shell, flag, line] if flag == "-c" => line.clone(),
         argv => argv.join(" "),

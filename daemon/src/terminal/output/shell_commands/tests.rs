@@ -166,6 +166,7 @@ fn stored(number: u64, start: u64, end: Option<u64>) -> CommandInfo {
         number,
         source: CommandSource::Shell,
         text: String::new(),
+        agent_line: None,
         cwd: Some("/a".to_owned()),
         started_at_ms: 1,
         ended_at_ms: end.map(|_| 2),
