@@ -22,6 +22,13 @@ const MAX_FETCH: Duration = Duration::from_mins(3);
 #[error("{0}")]
 pub struct Unavailable(String);
 
+impl Unavailable {
+    /// The packages are there, and this file of theirs is not.
+    pub(crate) fn missing(file: &Path) -> Self {
+        Self(format!("no package has {}", file.display()))
+    }
+}
+
 /// A virtual environment of Python with packages of `PyPI`.
 #[derive(Debug)]
 pub struct Venv {
