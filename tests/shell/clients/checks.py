@@ -280,7 +280,7 @@ def hold_in(setting, sandbox):
     try:
         with setting.fresh_shell(sandbox) as shell:
             inside = shell.run("touch inside && grep NoNewPrivs /proc/self/status")
-            expect(re.search(r"NoNewPrivs:\s*1", inside.text), f"no sandbox: {inside.text}")
+            expect(re.search(r"NoNewPrivs:\s*1", inside.text), f"the command is in no sandbox: {inside.text}")
             for path in escapes:
                 answer = shell.run(f"touch {path}")
                 expect(answer.exit_code not in (0, None), f"touch {path}: {answer.text}")

@@ -8,6 +8,7 @@
 // A test fails by panicking, and says on stderr why it was skipped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,9 @@ use std::time::Duration;
 use termd_test_support::coding_agents::{CLAUDE, CODEX, CodingAgent, GEMINI, OPENCODE};
 use termd_test_support::packages::{python, run_to_end};
 use termd_test_support::scenario::{self, Outcome};
-use termd_test_support::{TestDaemon, skip, termctl_binary, termd_shell_binary};
+use termd_test_support::{
+    TestDaemon, is_root, skip, termctl_binary, termd_binary, termd_shell_binary,
+};
 
 /// The minor version of Python 3 that the checks need.
 const MIN_PYTHON: u32 = 11;
@@ -24,9 +27,17 @@ const MIN_PYTHON: u32 = 11;
 /// hang to their limit.
 const MAX_DURATION: Duration = Duration::from_mins(8);
 
+/// Why the second mode cannot be checked.
+const NO_SHELL: &str = "there is no termd-shell yet";
+/// The user that root runs the tests of `termd-shell` as once more.
+const NOBODY: u32 = 65534;
+
 /// A line for each scenario that is over. Holding it is the right to run an agent: two at the same
 /// time would not leave each other the processor.
 static TOTALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Where the homes of agents are made, for a user who cannot write where the build is.
+const HOMES_VARIABLE: &str = "TERMD_TEST_AGENTS_HOMES";
 
 /// The shell of an agent.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,12 +69,13 @@ fn run(scenario: &str, agent: &CodingAgent, mode: Mode) -> Result<Outcome, Strin
     let as_text = |error: termd_test_support::packages::Unavailable| error.to_string();
     let program = agent.program().map_err(as_text)?;
     let python = python(MIN_PYTHON).map_err(as_text)?;
-    let scratch =
-        tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|error| error.to_string())?;
+    let homes = std::env::var_os(HOMES_VARIABLE);
+    let homes = homes.unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
+    let scratch = tempfile::tempdir_in(homes).map_err(|error| error.to_string())?;
     let mut env: Vec<(&str, &Path)> = vec![("AGENT", &program), ("SCRATCH", scratch.path())];
     let shell = termd_shell_binary();
     if mode == Mode::Termd {
-        let shell = shell.as_ref().ok_or("there is no termd-shell yet")?;
+        let shell = shell.as_ref().ok_or(NO_SHELL)?;
         env.push(("TERMD_SHELL", shell));
         if scenario.starts_with("codex") {
             let mut door = Command::new(termctl_binary());
@@ -80,6 +92,39 @@ fn run(scenario: &str, agent: &CodingAgent, mode: Mode) -> Result<Outcome, Strin
         &env,
         MAX_DURATION,
     ))
+}
+
+/// Where root runs the tests: this program once more as `nobody`, with the tests of `termd-shell`.
+#[test]
+fn as_ordinary_user() {
+    let test = "as_ordinary_user";
+    if !is_root() {
+        return skip(test, "the other tests run as one");
+    }
+    if termd_shell_binary().is_none() {
+        return skip(test, NO_SHELL);
+    }
+    let totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let homes = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    chown(homes.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    // Root builds and fetches what is missing.
+    for agent in [&CLAUDE, &CODEX, &GEMINI, &OPENCODE] {
+        let _ = agent.program();
+    }
+    let user = NOBODY.to_string();
+    let status = Command::new("setpriv")
+        .args(["--reuid", &user, "--regid", &user, "--clear-groups"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["::termd", "--nocapture"])
+        .env("CARGO_BIN_EXE_termd", termd_binary())
+        .env(HOMES_VARIABLE, homes.path())
+        .current_dir("/")
+        .status();
+    drop(totals);
+    match status {
+        Ok(status) => assert!(status.success(), "{test}: {status}"),
+        Err(error) => skip(test, format_args!("setpriv does not run: {error}")),
+    }
 }
 
 /// Two tests for each agent.
