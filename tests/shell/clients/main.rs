@@ -58,7 +58,7 @@ fn check(scenario: &str, agent: &CodingAgent, mode: Mode) {
             eprintln!("checks that are right\n{}", totals.join("\n"));
             // Not with the lock: the other tests go on.
             drop(totals);
-            assert_eq!(failure, None, "{scenario}\n{report}");
+            assert_eq!(failure, None, "{scenario}: its report is above");
         }
         Err(reason) => skip(scenario, reason),
     }
