@@ -6,51 +6,44 @@
 
 use std::path::Path;
 
-use termd_test_support::packages::{NodeModules, python};
+use termd_test_support::coding_agents::{CODEX, CodingAgent, GEMINI, OPENCODE};
+use termd_test_support::packages::python;
 use termd_test_support::{TestDaemon, scenario, skip};
 
-/// opencode's own program. The package `opencode-ai` puts it into its place by a script, which tests
-/// do not run, and fetches it twice.
-static OPENCODE: NodeModules =
-    NodeModules::new("opencode", &["opencode-linux-x64-baseline@1.18.33"]);
-static CODEX: NodeModules = NodeModules::new("codex", &["@openai/codex@0.171.0"]);
-static GEMINI: NodeModules = NodeModules::new("gemini-cli", &["@google/gemini-cli@0.61.0"]);
 /// The model needs no package, and this minor version of Python 3 for its lists of errors.
 const MIN_PYTHON: u32 = 11;
 
 #[track_caller]
-fn check(agent: &str, packages: &NodeModules, program: &str) {
-    let found = packages
-        .folder()
-        .and_then(|folder| Ok((folder, python(MIN_PYTHON)?)));
+fn check(name: &str, agent: &CodingAgent) {
+    let found = agent
+        .program()
+        .and_then(|program| Ok((program, python(MIN_PYTHON)?)));
     match found {
-        Ok((folder, python)) => {
-            let program = folder.join("node_modules").join(program);
+        Ok((program, python)) => {
             let env: [(&str, &Path); 1] = [("AGENT", &program)];
             scenario::run(
                 &TestDaemon::start(),
                 &python,
                 "mcp/clients/agents",
-                agent,
+                name,
                 &env,
             );
         }
-        Err(reason) => skip(agent, reason),
+        Err(reason) => skip(name, reason),
     }
 }
 
 #[test]
 fn opencode() {
-    let program = "opencode-linux-x64-baseline/bin/opencode";
-    check("opencode", &OPENCODE, program);
+    check("opencode", &OPENCODE);
 }
 
 #[test]
 fn codex() {
-    check("codex", &CODEX, ".bin/codex");
+    check("codex", &CODEX);
 }
 
 #[test]
 fn gemini() {
-    check("gemini", &GEMINI, ".bin/gemini");
+    check("gemini", &GEMINI);
 }

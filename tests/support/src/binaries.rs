@@ -26,7 +26,7 @@ pub(crate) fn target_tmp() -> PathBuf {
 }
 
 /// The `termctl` of this build. Cargo has built it for a test of its package.
-pub(crate) fn termctl_binary() -> PathBuf {
+pub fn termctl_binary() -> PathBuf {
     build_folder().join("termctl")
 }
 
@@ -42,18 +42,36 @@ pub fn termd_binary() -> PathBuf {
             if let Some(termd) = std::env::var_os("CARGO_BIN_EXE_termd") {
                 return termd.into();
             }
-            let folder = build_folder();
-            let termd = folder.join("termd");
-            let built = fs::metadata(&termd).and_then(|meta| meta.modified()).ok();
-            let newest = ["daemon", "proto", "migrations"]
-                .iter()
-                .filter_map(|name| newest_source(&repository().join(name), *name == "migrations"));
-            if built.is_none() || built < newest.max() {
-                build_termd(&folder);
-            }
-            termd
+            built("termd", &["daemon", "proto", "migrations"])
         })
         .clone()
+}
+
+/// The `termd-shell` of this build, the shell that agents are given. None where the tree has no such
+/// package.
+pub fn termd_shell_binary() -> Option<PathBuf> {
+    static BINARY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    BINARY
+        .get_or_init(|| {
+            let has_package = repository().join("cli/shell/Cargo.toml").is_file();
+            has_package.then(|| built("termd-shell", &["cli/shell", "proto"]))
+        })
+        .clone()
+}
+
+/// The binary of another package, which has its name. It is built where it is missing, or older than
+/// a source in one of these folders.
+fn built(package: &str, folders: &[&str]) -> PathBuf {
+    let build_folder = build_folder();
+    let binary = build_folder.join(package);
+    let built = fs::metadata(&binary).and_then(|meta| meta.modified());
+    let newest = folders
+        .iter()
+        .filter_map(|name| newest_source(&repository().join(name), *name == "migrations"));
+    if built.ok() < newest.max() {
+        build(package, &build_folder);
+    }
+    binary
 }
 
 /// When a file of a folder `src` below this folder was changed last, or any file where this folder
@@ -72,13 +90,16 @@ fn newest_source(folder: &Path, is_src: bool) -> Option<SystemTime> {
     entries.filter_map(modified).max()
 }
 
-fn build_termd(folder: &Path) {
+fn build(package: &str, folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--package", "termd", "--target-dir"]);
+    cargo.args(["build", "--package", package, "--target-dir"]);
     cargo.arg(folder.parent().expect("the target directory"));
     if folder.ends_with("release") {
         cargo.arg("--release");
     }
     let status = cargo.current_dir(repository()).status().unwrap();
-    assert!(status.success(), "cargo build --package termd: {status}");
+    assert!(
+        status.success(),
+        "cargo build --package {package}: {status}"
+    );
 }

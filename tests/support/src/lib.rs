@@ -13,6 +13,7 @@
 //! | a text in a terminal's output | [`RawClient::wait_for_text`] |
 //! | the end of a process | [`Process::wait_for_end`] |
 //! | a condition without an event | [`wait_until`] |
+//! | a coding agent of npm | [`coding_agents`], and `scripted_model.py` for its model |
 //! | a benchmark's table | [`figures::Report`] |
 //!
 //! Nothing outlives a test. A daemon is stopped by SIGTERM when it is dropped, and a process that
@@ -28,6 +29,7 @@
 mod agent;
 mod binaries;
 mod client;
+pub mod coding_agents;
 mod daemon;
 pub mod figures;
 mod home;
@@ -44,7 +46,7 @@ mod small_disk;
 mod wait;
 
 pub use agent::{Agent, SESSION};
-pub use binaries::termd_binary;
+pub use binaries::{termctl_binary, termd_binary, termd_shell_binary};
 pub use client::{Disconnected, RawClient, RpcError};
 pub use daemon::TestDaemon;
 pub use home::Home;

@@ -22,6 +22,13 @@ const MAX_FETCH: Duration = Duration::from_mins(3);
 #[error("{0}")]
 pub struct Unavailable(String);
 
+impl Unavailable {
+    /// The packages are there, and this file of theirs is not.
+    pub(crate) fn missing(file: &Path) -> Self {
+        Self(format!("no package has {}", file.display()))
+    }
+}
+
 /// A virtual environment of Python with packages of `PyPI`.
 #[derive(Debug)]
 pub struct Venv {
@@ -111,14 +118,19 @@ fn fetched(
 ) -> Result<PathBuf, Unavailable> {
     let cache = target_tmp().join("registries");
     let failed = |error: io::Error| Unavailable(format!("{}: {error}", cache.display()));
+    let folder = cache.join(name);
+    let complete = folder.join("complete");
+    let wanted = packages.join("\n");
+    let is_complete = || fs::read_to_string(&complete).is_ok_and(|has| has == wanted);
+    // Before the lock, which a test that runs as another user cannot take.
+    if is_complete() {
+        return Ok(folder);
+    }
     fs::create_dir_all(&cache).map_err(failed)?;
     // Several test binaries may run at the same time.
     let lock = File::create(cache.join(format!("{name}.lock"))).map_err(failed)?;
     lock.lock().map_err(failed)?;
-    let folder = cache.join(name);
-    let complete = folder.join("complete");
-    let wanted = packages.join("\n");
-    if fs::read_to_string(&complete).is_ok_and(|has| has == wanted) {
+    if is_complete() {
         return Ok(folder);
     }
     // An older list of packages, or a run that was interrupted, may have left files.

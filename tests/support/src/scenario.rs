@@ -11,10 +11,18 @@ use crate::{Deadline, Process, TestDaemon};
 /// How long a scenario may take. The slowest makes some 40 checks that wait for seconds.
 const MAX_DURATION: Duration = Duration::from_mins(5);
 
+/// A scenario that has run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What it printed.
+    pub report: String,
+    /// Why it counts as failed.
+    pub failure: Option<String>,
+}
+
 /// Runs `python tests/FOLDER/run.py SCENARIO` and fails with its report where it fails.
 ///
-/// The script finds the home in its environment, `termctl` in `TERMCTL`, and the folder of
-/// `report.py` in `TERMD_TEST_SUPPORT`. Lines of the report that begin with SKIP are printed.
+/// Lines of the report that begin with SKIP are printed.
 #[track_caller]
 pub fn run(
     daemon: &TestDaemon,
@@ -23,6 +31,25 @@ pub fn run(
     scenario: &str,
     env: &[(&str, &Path)],
 ) {
+    let Outcome { report, failure } = outcome(daemon, python, folder, scenario, env, MAX_DURATION);
+    for line in report.lines().filter(|line| line.starts_with("SKIP")) {
+        eprintln!("{line}");
+    }
+    assert_eq!(failure, None, "{scenario}\n{report}");
+}
+
+/// Runs `python tests/FOLDER/run.py SCENARIO`, which may take this long.
+///
+/// The script finds the home in its environment, `termctl` in `TERMCTL`, and the folder of
+/// `report.py` in `TERMD_TEST_SUPPORT`.
+pub fn outcome(
+    daemon: &TestDaemon,
+    python: &Path,
+    folder: &str,
+    scenario: &str,
+    env: &[(&str, &Path)],
+    max_duration: Duration,
+) -> Outcome {
     let tests = repository().join("tests");
     let report = daemon.path("report");
     let out = File::create(&report).unwrap();
@@ -40,18 +67,16 @@ pub fn run(
         .spawn()
         .unwrap();
     let process = Process::expect(child.id().into());
-    let is_over = process.ends_by(Deadline::after(MAX_DURATION));
+    let is_over = process.ends_by(Deadline::after(max_duration));
     if !is_over {
         child.kill().unwrap();
     }
     let status = child.wait().unwrap();
     let report = String::from_utf8_lossy(&fs::read(&report).unwrap()).into_owned();
-    for line in report.lines().filter(|line| line.starts_with("SKIP")) {
-        eprintln!("{line}");
-    }
-    assert!(
-        is_over,
-        "{scenario} is not over after {MAX_DURATION:?}\n{report}"
-    );
-    assert!(status.success(), "{scenario}: {status}\n{report}");
+    let failure = if is_over {
+        (!status.success()).then(|| status.to_string())
+    } else {
+        Some(format!("it is not over after {max_duration:?}"))
+    };
+    Outcome { report, failure }
 }

@@ -1,9 +1,11 @@
-"""The three agents: how each is told of the model and of `termctl mcp`, and run once without a person."""
+"""The three agents: how each is told of `termctl mcp`, and run once without a person."""
 
 import json
 import os
 import subprocess
 from pathlib import Path
+
+import coding_agents
 
 # How long one run may take.
 MAX_SECONDS = 120
@@ -17,69 +19,27 @@ def server():
 
 def opencode(home, url):
     command, arguments, env = server()
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "options": {"baseURL": f"{url}/v1", "apiKey": "none"},
-        "models": {"m": {"tool_call": True, "limit": {"context": 200_000, "output": 8_000}}},
-    }
-    config = {
-        "model": "scripted/m",
-        "small_model": "scripted/m",
-        "autoupdate": False,
-        "share": "disabled",
-        "permission": "allow",
-        "provider": {"scripted": provider},
-        "mcp": {"termd": {"type": "local", "command": [command, *arguments], "environment": env}},
-    }
-    variables = {
-        "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-    }
-    return ["run", "go"], variables
+    entry = {"type": "local", "command": [command, *arguments], "environment": env}
+    return coding_agents.opencode(home, url, {"mcp": {"termd": entry}})
 
 
 def codex(home, url):
-    """With all that lets it run without a person: it then answers what a server asks by itself."""
+    """It answers by itself what a server asks."""
     command, arguments, env = server()
-    lines = [
-        'model = "m"',
-        'model_provider = "scripted"',
-        'approval_policy = "never"',
-        'sandbox_mode = "danger-full-access"',
-        "[model_providers.scripted]",
-        'name = "scripted"',
-        f'base_url = "{url}/v1"',
-        'wire_api = "responses"',
+    tables = [
         "[mcp_servers.termd]",
         f"command = {json.dumps(command)}",
         f"args = {json.dumps(arguments)}",
         "[mcp_servers.termd.env]",
         *(f"{name} = {json.dumps(value)}" for name, value in env.items()),
     ]
-    folder = home / "codex"
-    folder.mkdir()
-    (folder / "config.toml").write_text("\n".join(lines))
-    return ["exec", "--skip-git-repo-check", "go"], {"CODEX_HOME": str(folder)}
+    return coding_agents.codex(home, url, tables)
 
 
 def gemini(home, url):
     command, arguments, env = server()
-    settings = {
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "privacy": {"usageStatisticsEnabled": False},
-        "general": {"enableAutoUpdate": False},
-        "mcpServers": {"termd": {"command": command, "args": arguments, "env": env, "trust": True}},
-    }
-    folder = home / ".gemini"
-    folder.mkdir()
-    (folder / "settings.json").write_text(json.dumps(settings))
-    variables = {
-        "GEMINI_API_KEY": "none",
-        "GOOGLE_GEMINI_BASE_URL": url,
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    }
-    return ["--yolo", "-m", "gemini-2.5-pro", "-p", "go"], variables
+    entry = {"command": command, "args": arguments, "env": env, "trust": True}
+    return coding_agents.gemini(home, url, {"mcpServers": {"termd": entry}})
 
 
 AGENTS = {"opencode": opencode, "codex": codex, "gemini": gemini}
@@ -92,7 +52,7 @@ def run(name, work, url):
     done = subprocess.run(
         [os.environ["AGENT"], *arguments],
         cwd=work,
-        env={**os.environ, "PWD": str(work), **variables},
+        env=coding_agents.environment(home, work, variables),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

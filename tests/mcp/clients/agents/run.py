@@ -2,6 +2,7 @@
 home of the test's daemon, and the agent's program."""
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent), os.environ["TERMD_TEST_SUPPORT"]]
 
 import agents  # noqa: E402 - the path comes first
-import model  # noqa: E402
+import scripted_model  # noqa: E402
 from report import Report, expect  # noqa: E402
 
 # A build of 3,000 lines that fails, with five errors spread over it.
@@ -62,12 +63,25 @@ SCRIPT = [
 ]
 
 
+def terminal_in(result):
+    return re.search(r"term_\w{12}", result)[0]
+
+
+def next_call(results):
+    """The step after these results. `$1` is the terminal that the second step has named."""
+    if len(results) >= len(SCRIPT):
+        return None
+    step = SCRIPT[len(results)]
+    arguments = re.sub(r"\$(\d)", lambda it: terminal_in(results[int(it[1])]), json.dumps(step.arguments))
+    return step.tool, json.loads(arguments)
+
+
 async def main(name):
     report = Report()
     work = Path(os.environ["HOME"]) / "work"
     (work / "precious").mkdir(parents=True)
     (work / "build.py").write_text(BUILD)
-    with model.serve([(step.tool, step.arguments) for step in SCRIPT]) as scripted:
+    with scripted_model.serve(next_call, "session_exec") as scripted:
         printed = agents.run(name, work, scripted.url)
     async with report.check("each call has a result"):
         expect(len(scripted.seen) == len(SCRIPT), f"{len(scripted.seen)} have; it printed {printed[-1000:]}")

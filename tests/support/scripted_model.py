@@ -1,12 +1,12 @@
-"""A scripted model on loopback, in the three ways in which agents speak with theirs.
+"""A scripted model on loopback, in the four ways in which agents speak with theirs.
 
-Its script is a list of calls. Each request of the agent has the results of all calls before it, so the
-next call is that of their number. What the agent hands over as a result is what a model would see.
+A script is a function: of the results of all calls so far it makes the next call, a tool with its
+arguments, or None at its end. Each request of an agent has all results. What the agent hands over as a
+result is what a model would see.
 """
 
 import json
-import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -25,6 +25,48 @@ def text_of(output):
     return "\n".join(part.get("text") or part.get("output") or json.dumps(part) for part in parts)
 
 
+def named(tool, names):
+    """The tool's whole name. Agents put that of its server before it."""
+    return next((name for name in names if name.endswith(tool)), None)
+
+
+class Messages:
+    """Anthropic's messages: Claude Code."""
+
+    path = "v1/messages"
+
+    @staticmethod
+    def results(body):
+        parts = [part for it in body["messages"] if isinstance(it["content"], list) for part in it["content"]]
+        return [text_of(part.get("content", "")) for part in parts if part["type"] == "tool_result"]
+
+    @staticmethod
+    def name_of(body, tool):
+        return named(tool, [it["name"] for it in body["tools"]])
+
+    @staticmethod
+    def answer(text=None, call=None):
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
+        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": text}
+        if call:
+            number, name, arguments = call
+            block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+        end = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
+        return "".join(
+            event(data, data["type"])
+            for data in (
+                {"type": "message_start", "message": message},
+                {"type": "content_block_start", "index": 0, "content_block": block},
+                {"type": "content_block_delta", "index": 0, "delta": delta},
+                {"type": "content_block_stop", "index": 0},
+                {"type": "message_delta", "delta": end, "usage": usage},
+                {"type": "message_stop"},
+            )
+        )
+
+
 class Chat:
     """OpenAI's chat completions: opencode."""
 
@@ -36,8 +78,7 @@ class Chat:
 
     @staticmethod
     def name_of(body, tool):
-        names = [it["function"]["name"] for it in body["tools"]]
-        return next(name for name in names if name.endswith(tool))
+        return named(tool, [it["function"]["name"] for it in body["tools"]])
 
     @staticmethod
     def answer(text=None, call=None):
@@ -66,16 +107,19 @@ class Responses:
     @staticmethod
     def name_of(body, tool):
         spaces = [it for it in body["tools"] if it["type"] == "namespace"]
-        named = [(space["name"], it["name"]) for space in spaces for it in space["tools"]]
-        return next(name for name in named if name[1] == tool)
+        names = [(space["name"], it["name"]) for space in spaces for it in space["tools"]]
+        names += [(None, it["name"]) for it in body["tools"] if it["type"] == "function"]
+        return next((name for name in names if name[1] == tool), None)
 
     @staticmethod
     def answer(text=None, call=None):
         item = {"type": "message", "role": "assistant", "id": "m", "content": []}
         if call:
             number, (space, name), arguments = call
-            item = {"type": "function_call", "call_id": f"call_{number}", "namespace": space, "name": name}
+            item = {"type": "function_call", "call_id": f"call_{number}", "name": name}
             item["arguments"] = json.dumps(arguments)
+            if space:
+                item["namespace"] = space
         else:
             item["content"] = [{"type": "output_text", "text": text}]
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
@@ -102,8 +146,7 @@ class Gemini:
 
     @staticmethod
     def name_of(body, tool):
-        names = [it["name"] for group in body["tools"] for it in group.get("functionDeclarations", [])]
-        return next(name for name in names if name.endswith(tool))
+        return named(tool, [it["name"] for group in body["tools"] for it in group.get("functionDeclarations", [])])
 
     @staticmethod
     def answer(text=None, call=None):
@@ -118,41 +161,42 @@ class Gemini:
 class Model:
     """The model, and what it has seen of each call of its script."""
 
-    def __init__(self, script):
+    def __init__(self, script, tool):
         self.script = script
+        # A tool that requests of the conversation have. Others are for a title, a summary and the like.
+        self.tool = tool
         self.seen = []
         self.url = None
 
     def answer(self, path, body):
-        way = next(way for way in (Chat, Responses, Gemini) if way.path in path)
-        if not body.get("tools"):
-            # A title for the session, or the like.
+        way = next(way for way in (Messages, Chat, Responses, Gemini) if way.path in path)
+        if not body.get("tools") or way.name_of(body, self.tool) is None:
             return way.answer(text="a title")
         results = way.results(body)
         if len(results) >= len(self.seen):
             self.seen = results
-        if len(results) >= len(self.script):
+        call = self.script(results)
+        if call is None:
             return way.answer(text="done")
-        tool, arguments = self.script[len(results)]
-        # `$1` is the terminal that the second call has named.
-        named = re.sub(r"\$(\d)", lambda it: terminal_in(results[int(it[1])]), json.dumps(arguments))
-        return way.answer(call=(len(results), way.name_of(body, tool), json.loads(named)))
-
-
-def terminal_in(result):
-    return re.search(r"term_\w{12}", result)[0]
+        tool, arguments = call
+        return way.answer(call=(len(results), way.name_of(body, tool), arguments))
 
 
 @contextmanager
-def serve(script):
-    """The model, at an address of its own."""
-    model = Model(script)
+def serve(script, tool):
+    """The model, at an address of its own. `tool` is one that each request of the conversation offers."""
+    model = Model(script, tool)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments):
             pass
+
+        def handle(self):
+            # An agent may be killed at any time.
+            with suppress(ConnectionError):
+                super().handle()
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
