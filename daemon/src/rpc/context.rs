@@ -156,6 +156,14 @@ impl ConnectionContext {
         self.origin.get_or_init(|| descent.look_at(self.peer.pid))
     }
 
+    /// Whose the peer itself is, whatever it serves.
+    pub(super) fn peer_placement(&self) -> Placement {
+        let descent = self.descent.as_ref();
+        descent.map_or_else(Placement::default, |descent| {
+            descent.place(self.origin(descent))
+        })
+    }
+
     /// Whose the peer is now, or the process of the agent that it serves. What was an agent's once
     /// stays so.
     pub(super) fn placement(&self) -> Placement {

@@ -125,7 +125,7 @@ impl SessionHandler {
         });
         let (owner, creator) = (context.native_owner(), &self.creator);
         if owner.front == Front::Shell {
-            let placement = context.placement();
+            let placement = context.peer_placement();
             self.in_place.check(&owner, &placement, &params).await?;
         }
         let is_shell = owner.front == Front::Shell;
