@@ -75,7 +75,9 @@ fn a_call_that_leaves_nothing_leaves_no_terminal() {
     wait_until("the terminal is closed", || {
         door.daemon.client().ok("session.list", &json!({}))["terminals"] == json!([])
     });
-    assert_eq!(door.terminals()[0]["close_cause"], "call_end");
+    wait_until("the record has the cause", || {
+        door.terminals()[0]["close_cause"] == "call_end"
+    });
 }
 
 #[test]

@@ -26,11 +26,10 @@ fn all_of_it_is_as_with_any_child() {
         "$SHIM -c 'grep Sig[IB] /proc/self/status' </dev/null",
         "exec 7<<<seven; $SHIM -c 'cat <&7' </dev/null",
         "exec 3<<<three; $SHIM -c 'cat <&3' </dev/null",
-        "$SHIM -c 'ls /proc/self/fd' </dev/null",
+        "$SHIM -c 'ls /proc/self/fd | grep -c ^[0-9]$' </dev/null",
         "PAGER=less EMPTY= TERM=dumb $SHIM -c 'echo $PAGER ${EMPTY-unset} $TERM' </dev/null",
         "$SHIM -c 'env | grep -v TERMD_TERMINAL= | grep -v ^_= | sort' </dev/null",
         "$SHIM -c 'readlink /proc/self/fd/0' </dev/null",
-        "$SHIM -c 'cat; echo $?' <&- 2>/dev/null",
     ] {
         let ours = by_bash(&door, line, &door.bash());
         let shim = door.bash().display().to_string();

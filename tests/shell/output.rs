@@ -18,7 +18,7 @@ fn exit_codes_and_signals_are_those_of_the_command() {
         ("exit 255", 255),
         ("no-such-program 2>/dev/null", 127),
         ("kill -TERM $$", 143),
-        ("kill -QUIT $$", 131),
+        ("kill -USR1 $$", 138),
         ("kill -HUP $$", 129),
     ] {
         let ended = door.run(line);

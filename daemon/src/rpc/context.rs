@@ -194,6 +194,12 @@ impl ConnectionContext {
         self.descent.as_ref()?.agent(served.as_ref()?)
     }
 
+    /// The process of the agent that the client serves: the pid, and the start in clock ticks since boot.
+    pub(super) fn served_process(&self) -> Option<(i32, u64)> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        served.as_ref().map(ServedAgent::process)
+    }
+
     /// Whether the client can ask its person, or another front of the same agent can.
     pub(super) fn asks(&self) -> bool {
         let of_agent = || {

@@ -355,6 +355,7 @@ impl Creator {
             stdio: request.options.stdio,
             stdin: request.options.stdin,
             children: request.children(&self.agents),
+            agent_process: request.agent_process,
             meta: request.options.meta.clone(),
             secrets: secrets(request, launch),
             shell_nonce: None,

@@ -42,6 +42,8 @@ pub(crate) struct CreateRequest {
     pub(crate) gate: Arc<CompiledGate>,
     /// Whether the client can ask its person.
     pub(crate) asks: bool,
+    /// The process of the agent that the client serves: the pid, and the start in clock ticks since boot.
+    pub(crate) agent_process: Option<(i32, u64)>,
     /// The descriptors that came beside the call.
     pub(crate) fds: SharedFds,
 }

@@ -23,7 +23,7 @@ use termd_proto::terminal::{Agent, Front};
 
 use self::agent_table::{AgentTable, id};
 use self::process::ProcessId;
-use self::program::program_of;
+use self::program::{agent_itself, program_of};
 use super::registry::Registry;
 
 pub use self::origin::Origin;
@@ -50,6 +50,13 @@ pub struct ServedAgent {
     process: ProcessId,
     /// Where it is another agent's, it speaks for no person.
     pub origin: Origin,
+}
+
+impl ServedAgent {
+    /// Its process: the pid, and the start in clock ticks since boot.
+    pub(crate) fn process(&self) -> (i32, u64) {
+        (self.process.pid, self.process.started)
+    }
 }
 
 /// Says whose a process is.
@@ -132,7 +139,12 @@ impl Descent {
             };
             let mut parents = client.parents.iter().take(believed);
             let parent = *parents.find(|parent| parent.pid == named && parent.is_there())?;
-            program_of(parent, self.keeper).unwrap_or(client.process)
+            let process = match front {
+                // What it starts ends with it, so its parents are not meant.
+                Front::Shell => agent_itself(parent, self.keeper),
+                _ => program_of(parent, self.keeper),
+            };
+            process.unwrap_or(client.process)
         };
         let origin = self.look_at(Some(process.pid));
         let is_nested = self.place(&origin).agent.is_some();

@@ -14,6 +14,11 @@ use super::process::{ProcessId, Stat};
 /// Most processes of a program and its wrappers that are looked at.
 const MAX_PROCESSES: usize = 64;
 
+/// The process itself, where it can be an agent.
+pub(super) fn agent_itself(named: ProcessId, keeper: i32) -> Option<ProcessId> {
+    (!is_outside(named, keeper)).then_some(named)
+}
+
 /// The first process of the program to which `named` belongs; `None` where `named` is no agent's: a
 /// service manager, or the shell of a person's terminal.
 ///
@@ -21,7 +26,7 @@ const MAX_PROCESSES: usize = 64;
 /// started it, so it is a wrapper, or the server of another program. The first ancestor that is none
 /// is the agent, with the processes above it that run the same program in the same session.
 pub(super) fn program_of(named: ProcessId, keeper: i32) -> Option<ProcessId> {
-    let mut first = (!is_outside(named, keeper)).then_some(named)?;
+    let mut first = agent_itself(named, keeper)?;
     let mut is_wrapper = true;
     for _ in 0..MAX_PROCESSES {
         let parent = parent(first).filter(|parent| !is_outside(*parent, keeper));

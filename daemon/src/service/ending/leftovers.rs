@@ -26,11 +26,10 @@ impl Leftovers {
             Children::Keep => std::future::pending().await,
             Children::Call => CloseCause::CallEnd,
             Children::Agent => {
-                let agent = terminal.record.owner.agent();
-                let agent = agent.map_or((0, 0), |agent| (agent.pid, agent.started));
+                let (pid, started) = terminal.record.agent_process.unwrap_or_default();
                 tokio::select! {
                     () = self.all_ended(terminal) => CloseCause::CallEnd,
-                    () = process_end(agent.0, agent.1) => CloseCause::AgentEnd,
+                    () = process_end(pid, started) => CloseCause::AgentEnd,
                 }
             }
         }

@@ -72,6 +72,10 @@ pub struct Record {
     /// How long what the command of an agent's shell starts may outlive it. Only the notes have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
+    /// The process of the agent that it was created for: the pid, and the start in clock ticks since boot.
+    /// Only the notes have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_process: Option<(i32, u64)>,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
     /// The secrets of the environment of an agent's command, which are hidden in output. Only the notes
@@ -160,6 +164,7 @@ impl Record {
             stdio: row.stdio,
             stdin: Stdin::Null,
             children: None,
+            agent_process: None,
             meta: row.meta.clone(),
             secrets: KnownSecrets::default(),
             shell_nonce: None,
