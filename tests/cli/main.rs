@@ -15,6 +15,7 @@ mod policy;
 mod run;
 mod send;
 mod setup;
+mod setup_shell;
 mod termctl;
 mod terminal_end;
 mod verbs;

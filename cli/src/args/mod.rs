@@ -177,7 +177,8 @@ pub(crate) enum Verb {
     Deny(DenyArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
-    /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
+    /// Tell clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`, or make termd the shell
+    /// that they run commands by
     Setup(SetupArgs),
     /// Print a shell's completions for termctl
     Completions(CompletionsArgs),
