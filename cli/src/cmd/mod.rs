@@ -5,6 +5,7 @@ mod approvals;
 mod attach;
 mod audit;
 mod close;
+mod codex_exec_server;
 mod completions;
 mod create;
 mod daemon;
@@ -93,6 +94,9 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),
         Verb::Acp(args) => Box::pin(acp::run(context, args)),
         Verb::AcpAgent(args) => Box::pin(acp::hold(args)),
+        Verb::CodexExecServer(args) => {
+            Box::pin(codex_exec_server::run(context, args).map_err(CliError::passing_on))
+        }
         Verb::Status => Box::pin(status::run(context)),
         Verb::Daemon(args) => Box::pin(daemon::run(context, args)),
         Verb::History(args) => Box::pin(history::run(context, args)),

@@ -53,6 +53,14 @@ impl Shells {
         self.folder.join(self.own)
     }
 
+    /// Our shell in the place of another one: that of the same name, where it can be executed.
+    pub(crate) fn in_place_of(&self, shell: &Path) -> Option<PathBuf> {
+        let name = shell.file_name()?.to_str()?;
+        let ours = NAMES.contains(&name).then(|| self.folder.join(name))?;
+        rustix::fs::access(&ours, rustix::fs::Access::EXEC_OK).ok()?;
+        Some(ours)
+    }
+
     /// Makes the links to `program`. A link to an older `termd-shell` gets the new path; anything else
     /// in a link's place is left alone.
     pub(crate) fn link(&self, program: &Path) -> Result<Change, SetupError> {
