@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::policy::GateSettings;
+use crate::shell::ShellOutput;
 use crate::terminal::Front;
 
 /// The native API's version: raised when a client of an older one would be misled.
@@ -58,6 +59,9 @@ pub struct DaemonInfo {
     /// Whether the connection counts as an agent's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agent: bool,
+    /// How an agent's shell is to show output. Only in the answer to the hello of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<ShellOutput>,
 }
 
 /// Too little space on the disk of the database.
@@ -131,13 +135,16 @@ pub struct Hello {
     pub cwd: Option<String>,
     /// How it wants to be treated.
     pub settings: Option<ClientSettings>,
-    /// The process of the agent that it serves: its own or its parent's. What that process has
-    /// started counts as the agent's.
+    /// The process of the agent that it serves: its own or its parent's, of an agent's shell any that
+    /// it descends from. What that process has started counts as the agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_pid: Option<i32>,
     /// Whether it can ask its person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
+    /// The agent's session, by the agent's own name for it. Only of an agent's shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// Params of `daemon.info`: which daemon this is.

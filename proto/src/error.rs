@@ -41,6 +41,8 @@ pub mod code {
     pub const INPUT_REFUSED: i32 = -32013;
     /// A file could not be read or written.
     pub const FILE_FAILED: i32 = -32014;
+    /// An agent's shell is to run its command where it is, and not in the daemon.
+    pub const IN_PLACE: i32 = -32016;
     /// systemd started the daemon for this client, and it cannot serve.
     pub const START_FAILED: i32 = -32015;
 }
@@ -116,6 +118,9 @@ pub enum ErrorKind {
     /// A line was to be typed at a shell's prompt, and the shell is not there; `data.line_waits`: it is,
     /// and has a line that was typed before.
     NotAtPrompt,
+    /// An agent's shell is to run its command where it is: it is confined otherwise than the daemon, or
+    /// is in a terminal of the daemon's. `data.reason` says what was found.
+    InPlace,
     /// The audit record could not be written.
     AuditUnavailable,
     /// The disk has less free space than `store.free_floor`: nothing new is run. `data.limit` is

@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
-use crate::{acp, approval, audit, command, daemon, file, interact, policy, screen, terminal};
+use crate::{
+    acp, approval, audit, command, daemon, file, interact, policy, screen, shell, terminal,
+};
 
 /// A method of the socket, named by its params.
 pub trait Method: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -65,6 +67,9 @@ methods! {
     "session.delete" terminal::DeleteTranscript => terminal::DeletedTranscript;
     "session.subscribe" terminal::SubscribeEvents => u64;
     "session.unsubscribe" terminal::UnsubscribeEvents => bool;
+
+    // The shells of agents.
+    "shell.in_place" shell::ReportInPlace => ();
 
     // Typing and waiting for what comes of it.
     "session.type" interact::TypeInput => terminal::SendResult;

@@ -8,6 +8,7 @@ mod confinement;
 mod disk;
 mod ending;
 mod info;
+mod inherited;
 mod params;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};
 pub use info::{Agent, Alias, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
+pub use inherited::{
+    Children, Inherited, MAX_INHERITED_FD, MAX_INHERITED_FDS, ResourceLimit, Stderr,
+};
 pub use params::{
     AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DetachTerminal, HoldTerminal,
     KillTerminal, ListTerminals, ReadFrom, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput,
@@ -48,6 +52,8 @@ pub enum Front {
     Acp,
     /// An MCP client, through `termctl mcp`.
     Mcp,
+    /// An agent's shell, which `termctl` stands in for.
+    Shell,
     /// `termctl`, or a script on the socket.
     Cli,
     /// termd itself: retention, and terminals that it lost.
@@ -81,8 +87,17 @@ impl Front {
         match self {
             Self::Acp => "acp",
             Self::Mcp => "mcp",
+            Self::Shell => "shell",
             Self::Cli => "cli",
             Self::Daemon => "daemon",
+        }
+    }
+
+    /// Whether its clients serve agents: what comes through it is an agent's.
+    pub fn is_agents(self) -> bool {
+        match self {
+            Self::Acp | Self::Mcp | Self::Shell => true,
+            Self::Cli | Self::Daemon => false,
         }
     }
 }
@@ -108,6 +123,8 @@ pub enum Stdin {
     Null,
     /// A pipe, into which `session.send` writes.
     Pipe,
+    /// The descriptor 0 of [`Inherited::fds`]. The daemon does not see what is read from it.
+    Inherited,
 }
 
 /// One of the two that a command on pipes writes to.

@@ -237,8 +237,7 @@ impl Server {
                 _ => Stdin::Null,
             },
             confinement: confinement(&request["confinement"]),
-            pause: None,
-            file: None,
+            ..SpawnRequest::bare(id.clone(), "", Stdio::Pty)
         };
         if request["held"] == true {
             self.held.insert(id.clone(), spawn.stdio);
@@ -246,12 +245,12 @@ impl Server {
                 Some("exec") => PausePoint::BeforeExec,
                 _ => PausePoint::BeforeConfinement,
             };
-            return match self.keeper.spawn_paused(spawn, pause).await {
+            return match self.keeper.spawn_paused(spawn.into(), pause).await {
                 Ok(process) => json!(process.pid),
                 Err(error) => refused(&error),
             };
         }
-        let spawned = self.keeper.spawn(spawn).await;
+        let spawned = self.keeper.spawn(spawn.into()).await;
         self.started(id, spawned)
     }
 

@@ -64,6 +64,8 @@ pub(crate) enum FrontArg {
     Acp,
     /// An MCP client
     Mcp,
+    /// The shell of an agent
+    Shell,
     /// termctl, or a script on the socket
     Cli,
     /// termd itself

@@ -179,6 +179,8 @@ pub(super) fn close_cause(cause: CloseCause) -> &'static str {
     match cause {
         CloseCause::Idle => "its idle timeout",
         CloseCause::Disconnect => "the end of its connection",
+        CloseCause::CallEnd => "the end of its call",
+        CloseCause::AgentEnd => "the end of its agent",
     }
 }
 

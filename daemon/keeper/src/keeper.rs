@@ -287,8 +287,7 @@ impl Keeper {
             }
             Ok(Some(request)) => {
                 let (poller, server) = (&mut self.poller, &self.server);
-                let fd = fds.into_iter().next();
-                (self.terminals).handle(packet.request, request, fd, poller, server, now)
+                (self.terminals).handle(packet.request, request, fds, poller, server, now)
             }
         }
     }

@@ -203,15 +203,19 @@ pub(crate) fn borrow_fd(number: RawFd) -> BorrowedFd<'static> {
 
 /// Closes every descriptor from this number on. Only in a forked child, which owns none of them.
 pub(crate) fn close_from(first: RawFd) {
-    // SAFETY: by this function's contract the child uses none of these again. close_range(2) is
-    // called by number because an old libc has no function for it.
-    unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+    close_between(first, RawFd::MAX);
 }
 
 /// Closes one descriptor, if it is open. Only in a forked child, which uses it no more.
 pub(crate) fn close_one(number: RawFd) {
-    // SAFETY: by this function's contract the child uses it no more.
-    unsafe { libc::syscall(libc::SYS_close_range, number, number, 0) };
+    close_between(number, number);
+}
+
+/// Closes every descriptor from one number to another. Only in a forked child, which owns none of them.
+pub(crate) fn close_between(first: RawFd, last: RawFd) {
+    // SAFETY: by this function's contract the child uses none of these again. close_range(2) is called
+    // by number because an old libc has no function for it.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
 }
 
 /// Closes every descriptor from [`FIRST_PASSED_FD`] on but this one. Only in a forked child that
@@ -219,9 +223,7 @@ pub(crate) fn close_one(number: RawFd) {
 pub(crate) fn close_all_but(kept: BorrowedFd<'_>) {
     let kept = kept.as_raw_fd();
     if kept > FIRST_PASSED_FD {
-        // SAFETY: by this function's contract nothing in the process uses these. close_range(2) is
-        // called by number because an old libc has no function for it.
-        unsafe { libc::syscall(libc::SYS_close_range, FIRST_PASSED_FD, kept - 1, 0) };
+        close_between(FIRST_PASSED_FD, kept - 1);
     }
     close_from(FIRST_PASSED_FD.max(kept + 1));
 }

@@ -24,9 +24,9 @@ use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults,
     FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, ServeOptions,
-    SessionHandler, SocketStats, serve,
+    SessionHandler, ShellHandler, SocketStats, serve,
 };
-use crate::service::{Descent, Registry, Renamer, TerminalTasks, TranscriptEraser};
+use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
 use crate::store::{
     AuditAction, AuditEntry, AuditHead, AuditOutcome, Stall, Store, StoreError, own_actor,
@@ -411,10 +411,14 @@ fn api(
         ender: Arc::clone(ender),
         binding: binding.clone(),
     };
+    let in_place = InPlace {
+        audit: base.audit.clone(),
+    };
     let session = SessionHandler {
         catalog: catalog.clone(),
         creator: Arc::clone(creator),
         ender: Arc::clone(ender),
+        in_place: in_place.clone(),
         binding: binding.clone(),
         attachments: services.attachments.clone(),
         gate: Arc::clone(&gate.gate),
@@ -467,10 +471,12 @@ fn api(
         paths,
         faults,
         gate.approvals.clone(),
-    );
+    )
+    .with_shell(services.creator.agents.output.for_shell());
     let mut api = Api::default();
     acp.register(&mut api);
     session.register(&mut api);
+    ShellHandler { in_place }.register(&mut api);
     screen.register(&mut api);
     interact.register(&mut api);
     command.register(&mut api);

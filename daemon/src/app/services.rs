@@ -146,7 +146,11 @@ impl EndingServices {
         ));
         let recorder = LimitRecorder::new(base.audit.clone(), base.events.clone());
         Self {
-            binding: ConnectionBinding::new(Arc::clone(&ender), base.stopping.clone()),
+            binding: ConnectionBinding::new(
+                Arc::clone(&ender),
+                base.keeper.clone(),
+                base.stopping.clone(),
+            ),
             scopes: Scopes::new(recorder.clone()),
             limits: LimitWatch::new(recorder, tree_end, base.store.clone()),
             ender,
@@ -242,6 +246,7 @@ impl Services {
             store: base.store.clone(),
             events: base.events.clone(),
             spool: config.spool.clone(),
+            agents: config.agents.clone(),
             shell: options.shell,
         };
         let startup = Startup {

@@ -3,6 +3,7 @@
 //! A file that does not parse, or sets what is out of bounds or unknown, is refused whole with the
 //! place of the fault. termd never runs on half a configuration.
 
+mod agents_config;
 mod approved;
 mod approved_draft;
 mod approved_in_force;
@@ -13,6 +14,7 @@ mod kept_text;
 mod settings;
 mod store_config;
 
+pub use self::agents_config::{AgentsConfig, AgentsOutput};
 pub use self::approved::{ApprovedError, ApprovedPlace, approved_file};
 pub use self::approved_draft::Draft;
 pub use self::approved_in_force::{ApprovedInForce, keep_approved};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::agents_config::AgentsConfig;
 use super::error::{ConfigError, parse_error};
 use super::store_config::StoreConfig;
 use crate::store::Retention;
@@ -45,6 +46,8 @@ pub struct Config {
     pub shell: ShellConfig,
     /// What the gate decides of commands.
     pub policy: PolicySpec,
+    /// The shells of agents.
+    pub agents: AgentsConfig,
     /// What audit records say.
     pub audit: AuditConfig,
 }
@@ -156,6 +159,7 @@ impl Default for Config {
             store: StoreConfig::default(),
             shell: ShellConfig::default(),
             policy: PolicySpec::default(),
+            agents: AgentsConfig::default(),
             audit: AuditConfig::default(),
         }
     }

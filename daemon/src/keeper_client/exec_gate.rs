@@ -8,7 +8,7 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::Stdio;
 
 use super::error::refusal;
-use super::{KeeperClient, KeeperError};
+use super::{KeeperClient, KeeperError, SpawnCommand};
 
 impl KeeperClient {
     /// Whether the keeper can pause commands. An older one would run them at once.
@@ -28,9 +28,10 @@ impl KeeperClient {
     /// Forks a command, which then waits for [`release_exec`](Self::release_exec).
     pub async fn spawn_paused(
         &self,
-        request: SpawnRequest,
+        command: SpawnCommand,
         pause: PausePoint,
     ) -> Result<ProcessId, KeeperError> {
+        let SpawnCommand { request, inherited } = command;
         self.can_pause()?;
         let id = request.id.clone();
         self.can_start(request.stdio, request.stdin)?;
@@ -39,7 +40,8 @@ impl KeeperClient {
             pause: Some(pause),
             ..request
         };
-        match self.request(ToKeeper::Spawn(Box::new(paused))).await? {
+        let message = ToKeeper::Spawn(Box::new(paused));
+        match self.request_with(message, inherited).await? {
             (ToServer::Paused { process }, _) => Ok(process),
             (other, _) => Err(refusal(&other, &id)),
         }

@@ -16,7 +16,7 @@ use termd_keeper::protocol::message::{
 };
 
 use super::error::KeeperError;
-use super::terminal_fds;
+use super::{SharedFds, terminal_fds};
 
 /// Requests unanswered at once; beyond that the task takes no more. A kill and a start of every
 /// terminal fit.
@@ -26,7 +26,7 @@ const MAX_UNANSWERED: usize = 2 * MAX_TERMINALS;
 pub(super) struct Request {
     pub(super) message: ToKeeper,
     /// A descriptor that is sent beside it.
-    pub(super) fd: Option<OwnedFd>,
+    pub(super) fds: SharedFds,
     pub(super) answer: oneshot::Sender<Answer>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Introduction {
 pub(super) struct Link {
     socket: UnixStream,
     /// What waits to be sent, each with the descriptor beside it.
-    out: VecDeque<(Packet, Option<OwnedFd>)>,
+    out: VecDeque<(Packet, SharedFds)>,
     unanswered: HashMap<u32, oneshot::Sender<Answer>>,
     next_request: u32,
 }
@@ -73,14 +73,14 @@ impl Link {
         }
     }
 
-    pub(super) fn queue(&mut self, request: u32, message: &ToKeeper, fd: Option<OwnedFd>) {
+    pub(super) fn queue(&mut self, request: u32, message: &ToKeeper, fds: SharedFds) {
         let (kind, body) = message.encode();
         let packet = Packet {
             kind,
             request,
             body,
         };
-        self.out.push_back((packet, fd));
+        self.out.push_back((packet, fds));
     }
 
     /// Reads what the keeper says up to the end of its inventory.
@@ -115,7 +115,7 @@ impl Link {
                 Some(ToServer::AuditHead { head }) => said.audit_head = record_hash(&head),
                 Some(ToServer::Recovery) => said.is_recovery = true,
                 Some(ToServer::InventoryEnd) => return Ok(said),
-                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
+                Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, SharedFds::default()),
                 _ => {}
             }
         }
@@ -156,7 +156,7 @@ impl Link {
         let number = self.next_request;
         // 0 is the number of messages that are no request.
         self.next_request = self.next_request.checked_add(1).unwrap_or(1);
-        self.queue(number, &request.message, request.fd);
+        self.queue(number, &request.message, request.fds);
         self.unanswered.insert(number, request.answer);
     }
 
@@ -168,7 +168,7 @@ impl Link {
         let Received { packet, fds } = received;
         match decode(&packet)? {
             None => {}
-            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, None),
+            Some(ToServer::Ping) => self.queue(0, &ToKeeper::Pong, SharedFds::default()),
             // A server that dropped its events has no use for them.
             Some(ToServer::Event(event)) => drop(events.send(event).await),
             Some(message) => {
@@ -197,8 +197,8 @@ impl Link {
                 .await
                 .map_err(|_| KeeperError::Gone)?;
             if ready.is_writable() && !self.out.is_empty() {
-                while let Some((packet, fd)) = self.out.front() {
-                    let fds = fd.iter().map(AsFd::as_fd).collect::<Vec<_>>();
+                while let Some((packet, fds)) = self.out.front() {
+                    let fds = fds.iter().map(AsFd::as_fd).collect::<Vec<_>>();
                     let send = || channel::send(self.socket.as_fd(), packet, &fds);
                     match attempt(&self.socket, Interest::WRITABLE, send) {
                         Ok(()) => drop(self.out.pop_front()),

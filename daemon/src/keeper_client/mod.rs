@@ -10,6 +10,7 @@ mod link;
 mod tests;
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use termd_proto::TerminalId;
 use termd_proto::audit::RecordHash;
@@ -22,9 +23,9 @@ use termd_keeper::protocol::confinement::{
 };
 use termd_keeper::protocol::message::{
     EndTree, InventoryTerminal, KeeperEvent, LEVEL, LEVEL_AUDIT_HEAD, LEVEL_BUBBLEWRAP,
-    LEVEL_CONFINEMENT, LEVEL_FILES, LEVEL_ORPHANS, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES,
-    LEVEL_STDIN, LEVEL_WRITABLE_IDS, MAX_TERMINALS, Orphans, PROTOCOL_VERSION, SpawnRequest,
-    Spawned, TerminalFds, ToKeeper, ToServer,
+    LEVEL_CONFINEMENT, LEVEL_FILES, LEVEL_INHERITED, LEVEL_ORPHANS, LEVEL_PIPES,
+    LEVEL_PRIVATE_PROCESSES, LEVEL_STDIN, LEVEL_WRITABLE_IDS, MAX_TERMINALS, PROTOCOL_VERSION,
+    ProcessList, SpawnRequest, Spawned, TerminalFds, ToKeeper, ToServer,
 };
 
 pub use self::error::KeeperError;
@@ -74,7 +75,7 @@ impl KeeperClient {
         let socket = UnixStream::from_std(socket).map_err(|_| KeeperError::Gone)?;
         let mut link = Link::new(socket);
         let (version, level) = (PROTOCOL_VERSION, LEVEL);
-        link.queue(0, &ToKeeper::Hello { version, level }, None);
+        link.queue(0, &ToKeeper::Hello { version, level }, SharedFds::default());
         let Introduction {
             level,
             inventory,
@@ -99,6 +100,9 @@ impl KeeperClient {
             (Stdio::Pipes, _) if self.level < LEVEL_PIPES => Err(KeeperError::TooOld("pipes")),
             (_, Stdin::Pipe) if self.level < LEVEL_STDIN => {
                 Err(KeeperError::TooOld("input on a pipe"))
+            }
+            (_, Stdin::Inherited) if self.level < LEVEL_INHERITED => {
+                Err(KeeperError::TooOld("what a command inherits"))
             }
             (Stdio::Pty | Stdio::Pipes, _) => Ok(()),
         }
@@ -142,11 +146,13 @@ impl KeeperClient {
 
     /// Starts a command. Resolves after its execve(2) has succeeded, or with the step that failed.
     /// Dropping the future does not undo the start: the terminal stays.
-    pub async fn spawn(&self, request: SpawnRequest) -> Result<Spawned, KeeperError> {
+    pub async fn spawn(&self, command: SpawnCommand) -> Result<Spawned, KeeperError> {
+        let SpawnCommand { request, inherited } = command;
         let (id, stdio) = (request.id.clone(), request.stdio);
         self.can_start(stdio, request.stdin)?;
         self.can_confine(&request.confinement)?;
-        let (message, fds) = self.request(ToKeeper::Spawn(Box::new(request))).await?;
+        let message = ToKeeper::Spawn(Box::new(request));
+        let (message, fds) = self.request_with(message, inherited).await?;
         Self::spawned(message, fds, stdio, &id)
     }
 
@@ -163,6 +169,7 @@ impl KeeperClient {
         self.can_confine(&request.confinement)?;
         let (id, stdio) = (request.id.clone(), request.stdio);
         let message = ToKeeper::Spawn(Box::new(request));
+        let content = content.into_iter().collect();
         let (message, fds) = self.request_with(message, content).await?;
         Self::spawned(message, fds, stdio, &id)
     }
@@ -227,13 +234,24 @@ impl KeeperClient {
     }
 
     /// The processes that belong to no terminal; `None` from a keeper that cannot list them.
-    pub async fn orphans(&self) -> Result<Option<Orphans>, KeeperError> {
+    pub async fn orphans(&self) -> Result<Option<ProcessList>, KeeperError> {
         if self.level < LEVEL_ORPHANS {
             return Ok(None);
         }
         match self.request(ToKeeper::ListOrphans).await?.0 {
-            ToServer::Orphans(orphans) => Ok(Some(orphans)),
+            ToServer::Processes(orphans) => Ok(Some(orphans)),
             _ => Err(KeeperError::Protocol("not an answer to this request")),
+        }
+    }
+
+    /// The processes of a terminal, its root included while that runs.
+    pub async fn processes(&self, id: &TerminalId) -> Result<ProcessList, KeeperError> {
+        if self.level < LEVEL_INHERITED {
+            return Err(KeeperError::TooOld("the list of a terminal's processes"));
+        }
+        match self.request(ToKeeper::ListTree { id: id.clone() }).await?.0 {
+            ToServer::Processes(processes) => Ok(processes),
+            other => Err(refusal(&other, id)),
         }
     }
 
@@ -270,25 +288,45 @@ impl KeeperClient {
 
     /// Sends a request, and waits for the answer and the descriptors beside it.
     async fn request(&self, message: ToKeeper) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
-        self.request_with(message, None).await
+        self.request_with(message, SharedFds::default()).await
     }
 
-    /// The same, with a descriptor beside the request.
+    /// The same, with descriptors beside the request.
     async fn request_with(
         &self,
         message: ToKeeper,
-        fd: Option<OwnedFd>,
+        fds: SharedFds,
     ) -> Result<(ToServer, Vec<OwnedFd>), KeeperError> {
         let (answer, answered) = oneshot::channel();
         let request = Request {
             message,
-            fd,
+            fds,
             answer,
         };
         (self.requests.send(request).await).map_err(|_| KeeperError::Gone)?;
         let answer = answered.await.map_err(|_| KeeperError::Gone)?;
         Ok((answer.message, answer.fds))
     }
+}
+
+/// Descriptors that are sent beside a message, in their order. Cheap to clone.
+pub(crate) type SharedFds = Arc<[OwnedFd]>;
+
+impl From<SpawnRequest> for SpawnCommand {
+    /// A command that inherits nothing.
+    fn from(request: SpawnRequest) -> Self {
+        let inherited = SharedFds::default();
+        Self { request, inherited }
+    }
+}
+
+/// A command to start, with the descriptors that it inherits.
+#[derive(Debug)]
+pub struct SpawnCommand {
+    /// The command.
+    pub request: SpawnRequest,
+    /// The descriptors that the request numbers.
+    pub inherited: SharedFds,
 }
 
 fn terminal_fds(stdio: Stdio, fds: Vec<OwnedFd>) -> Result<TerminalFds, KeeperError> {

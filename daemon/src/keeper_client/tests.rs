@@ -105,7 +105,9 @@ async fn a_keeper_that_says_no_level_is_not_asked_for_pipes() {
     let connected = timeout(PATIENCE, KeeperClient::connect(control));
     let Connected { keeper: client, .. } = connected.await.unwrap().unwrap();
     let request = SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pipes);
-    let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
+    let refused = timeout(PATIENCE, client.spawn(request.into()))
+        .await
+        .unwrap();
     assert!(
         matches!(refused, Err(KeeperError::TooOld("pipes"))),
         "{refused:?}"
@@ -134,7 +136,9 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
         confinement: limited,
         ..SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty)
     };
-    let refused = timeout(PATIENCE, client.spawn(request)).await.unwrap();
+    let refused = timeout(PATIENCE, client.spawn(request.into()))
+        .await
+        .unwrap();
     assert!(
         matches!(refused, Err(KeeperError::TooOld("confinement"))),
         "{refused:?}"
@@ -143,7 +147,7 @@ async fn a_keeper_below_the_level_is_not_asked_to_confine() {
     let held = timeout(
         PATIENCE,
         client.spawn_paused(
-            SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty),
+            SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty).into(),
             PausePoint::BeforeConfinement,
         ),
     )

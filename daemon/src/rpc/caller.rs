@@ -9,7 +9,8 @@ impl ConnectionContext {
     /// The owner of what is done through the native API.
     pub(super) fn native_owner(&self) -> Owner {
         let introduction = self.introduction();
-        self.owner(introduction.front.unwrap_or(Front::Cli), None)
+        let session = introduction.session.clone();
+        self.owner(introduction.front.unwrap_or(Front::Cli), session)
     }
 
     /// The owner of what is done through ACP, in this ACP session.
@@ -43,7 +44,7 @@ impl ConnectionContext {
     /// below another agent for that one, by the names of both. What a front says of itself is one name
     /// more.
     fn agent(&self, front: Front, client: Option<&str>, placement: &Placement) -> Option<Agent> {
-        let is_agents = matches!(front, Front::Acp | Front::Mcp);
+        let is_agents = front.is_agents();
         if !is_agents && !self.was_agents_front() {
             return placement.agent.clone();
         }

@@ -30,6 +30,7 @@ use super::framing::{Frame, LineBuffer};
 use super::limits::{
     EVENT_CHANNEL_MESSAGES, MAX_LINE_BYTES, SHUTDOWN_CALL_GRACE, SHUTDOWN_FLUSH_GRACE,
 };
+use super::receive::receive;
 
 /// After a request, how long to look for the next one before falling asleep: a client that asks again at
 /// once would wait longer for us to wake up than for the answer.
@@ -252,11 +253,15 @@ impl Connection {
 
     /// Reads once, and takes the lines that have come.
     fn read(&mut self) -> Result<(), End> {
-        let read = match self.stream.try_read_buf(self.input.space()) {
-            Ok(read) => read,
+        let (read, fds) = match receive(&self.stream, self.input.space()) {
+            Ok(received) => received,
             Err(error) if is_transient(&error) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
+        self.input.fill(read);
+        if !fds.is_empty() {
+            self.queue.context.add_fds(fds);
+        }
         self.linger_until = Some(Instant::now() + LINGER);
         while let Some(frame) = self.input.next_frame() {
             self.has_read_lines = true;

@@ -2,11 +2,12 @@
 //!
 //! Must not know: bytes, lines, calls.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use termd_proto::daemon::{ClientSettings, Hello};
-use termd_proto::terminal::{Agent, Front};
+use termd_proto::terminal::{Agent, Front, MAX_INHERITED_FDS};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +36,8 @@ pub struct Introduction {
     pub settings: ClientSettings,
     /// Whether it can ask its person.
     pub asks: bool,
+    /// The agent's session, of an agent's shell; at the most [`MAX_CLIENT_NAME_BYTES`] bytes.
+    pub session: Option<String>,
 }
 
 /// Why an introduction was not taken.
@@ -77,6 +80,8 @@ pub struct ConnectionContext {
     was_agents_front: AtomicBool,
     /// The ways to a person that the connection is.
     reach: Mutex<Vec<PersonInReach>>,
+    /// The descriptors that came beside lines, until a call takes them.
+    fds: Mutex<Vec<OwnedFd>>,
     /// Whether the peer reads what is sent to it.
     pub(super) backlog: Backlog,
     /// What its peer has of the socket.
@@ -115,6 +120,7 @@ impl ConnectionContext {
             last_agent: Mutex::default(),
             was_agents_front: AtomicBool::new(false),
             reach: Mutex::default(),
+            fds: Mutex::default(),
             backlog: Backlog::default(),
             quota: Arc::default(),
         }
@@ -194,7 +200,8 @@ impl ConnectionContext {
     /// Notes the process of the agent that the client says it serves. Any other process than its own
     /// and its parent is not believed.
     pub(super) fn serve(&self, hello: &Hello) {
-        let (Some(front @ (Front::Acp | Front::Mcp)), client) = (hello.front, &hello.client) else {
+        let client = &hello.client;
+        let Some(front) = hello.front.filter(|front| front.is_agents()) else {
             return;
         };
         self.was_agents_front.store(true, Ordering::Release);
@@ -232,6 +239,20 @@ impl ConnectionContext {
         self.backlog.turn(output_bytes).await
     }
 
+    /// Keeps descriptors that came beside a line for its call, in their order. Those that are too many
+    /// are closed.
+    pub(super) fn add_fds(&self, more: Vec<OwnedFd>) {
+        let mut fds = self.fds.lock().unwrap_or_else(PoisonError::into_inner);
+        fds.extend(more);
+        fds.truncate(MAX_INHERITED_FDS);
+    }
+
+    /// Takes all descriptors that have come.
+    pub(super) fn take_fds(&self) -> Vec<OwnedFd> {
+        let mut fds = self.fds.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut fds)
+    }
+
     /// What the client said of itself; empty until it has.
     pub fn introduction(&self) -> Arc<Introduction> {
         Arc::clone(
@@ -259,6 +280,7 @@ impl ConnectionContext {
         let bounds = [
             ("client", &introduction.client, MAX_CLIENT_NAME_BYTES),
             ("cwd", &introduction.cwd, MAX_CWD_BYTES),
+            ("session", &introduction.session, MAX_CLIENT_NAME_BYTES),
         ];
         for (field, text, limit) in bounds {
             if text.as_ref().is_some_and(|text| text.len() > limit) {

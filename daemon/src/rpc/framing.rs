@@ -27,7 +27,10 @@ enum State {
 /// The bytes read and not yet consumed.
 #[derive(Debug)]
 pub struct LineBuffer {
+    /// Behind what is filled: initialized, for recvmsg(2).
     bytes: Vec<u8>,
+    /// How many bytes are there.
+    filled: usize,
     /// Where the next line begins.
     start: usize,
     /// No line end before here.
@@ -40,6 +43,7 @@ impl LineBuffer {
     pub fn new(line_bytes_max: usize) -> Self {
         Self {
             bytes: Vec::new(),
+            filled: 0,
             start: 0,
             scanned: 0,
             state: State::Collecting,
@@ -47,23 +51,29 @@ impl LineBuffer {
         }
     }
 
-    /// Where to read to: append to it. It has room for a read, growing with the line.
-    pub fn space(&mut self) -> &mut Vec<u8> {
+    /// Where to read to, for [`fill`](Self::fill). It has room for a read, growing with the line.
+    pub fn space(&mut self) -> &mut [u8] {
         self.compact();
-        if self.bytes.capacity() - self.bytes.len() < READ_CHUNK_BYTES / 2 {
-            self.bytes.reserve(READ_CHUNK_BYTES.max(self.bytes.len()));
+        if self.bytes.len() - self.filled < READ_CHUNK_BYTES / 2 {
+            let room = READ_CHUNK_BYTES.max(self.filled);
+            self.bytes.resize(self.filled + room, 0);
         }
-        &mut self.bytes
+        &mut self.bytes[self.filled..]
+    }
+
+    /// Takes this many bytes that were read to [`space`](Self::space).
+    pub fn fill(&mut self, count: usize) {
+        self.filled = self.bytes.len().min(self.filled + count);
     }
 
     /// The next line, if all of it is there.
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         loop {
-            let line_end = self.bytes[self.scanned..]
+            let line_end = self.bytes[self.scanned..self.filled]
                 .iter()
                 .position(|byte| *byte == b'\n');
             let Some(length) = line_end else {
-                self.scanned = self.bytes.len();
+                self.scanned = self.filled;
                 return self.unfinished();
             };
             let (start, end) = (self.start, self.scanned + length);
@@ -89,9 +99,9 @@ impl LineBuffer {
     /// After EOF: what stands after the last line end is a line too (`printf` without `\n`).
     pub fn last_line(&mut self) -> Option<&[u8]> {
         let (start, state) = (self.start, self.state);
-        self.start = self.bytes.len();
+        self.start = self.filled;
         self.scanned = self.start;
-        let line = self.bytes[start..].trim_ascii();
+        let line = self.bytes[start..self.filled].trim_ascii();
         (state == State::Collecting && !line.is_empty()).then_some(line)
     }
 
@@ -99,13 +109,13 @@ impl LineBuffer {
     fn unfinished(&mut self) -> Option<Frame<'static>> {
         match self.state {
             State::Skipping => {
-                self.start = self.bytes.len();
+                self.start = self.filled;
                 None
             }
             // One byte more than the limit may be the CR of a CRLF.
-            State::Collecting if self.bytes.len() - self.start <= self.line_bytes_max + 1 => None,
+            State::Collecting if self.filled - self.start <= self.line_bytes_max + 1 => None,
             State::Collecting => {
-                self.start = self.bytes.len();
+                self.start = self.filled;
                 self.state = State::Skipping;
                 Some(Frame::TooLong)
             }
@@ -115,12 +125,14 @@ impl LineBuffer {
     /// Moves the unfinished line to the front, and gives back what a big line took.
     pub fn compact(&mut self) {
         if self.start > 0 {
-            self.bytes.drain(..self.start);
+            self.bytes.copy_within(self.start..self.filled, 0);
+            self.filled -= self.start;
             self.scanned -= self.start;
             self.start = 0;
         }
-        if self.bytes.len() < READ_CHUNK_BYTES && self.bytes.capacity() > 2 * READ_CHUNK_BYTES {
-            self.bytes.shrink_to(READ_CHUNK_BYTES);
+        if self.filled < READ_CHUNK_BYTES && self.bytes.len() > 2 * READ_CHUNK_BYTES {
+            self.bytes.truncate(READ_CHUNK_BYTES);
+            self.bytes.shrink_to_fit();
         }
     }
 }
@@ -131,12 +143,19 @@ mod tests {
 
     const MAX: usize = 10;
 
+    fn push(buffer: &mut LineBuffer, piece: &[u8]) {
+        for part in piece.chunks(READ_CHUNK_BYTES / 2) {
+            buffer.space()[..part.len()].copy_from_slice(part);
+            buffer.fill(part.len());
+        }
+    }
+
     /// Feeds `input` in pieces of `piece` bytes and writes down what comes out.
     fn frames(input: &[u8], piece: usize) -> Vec<String> {
         let mut buffer = LineBuffer::new(MAX);
         let mut seen = Vec::new();
         for piece in input.chunks(piece) {
-            buffer.space().extend_from_slice(piece);
+            push(&mut buffer, piece);
             while let Some(frame) = buffer.next_frame() {
                 seen.push(match frame {
                     Frame::Line(line) => String::from_utf8_lossy(line).into_owned(),
@@ -180,11 +199,11 @@ mod tests {
     fn memory_shrinks_after_a_big_line() {
         let mut buffer = LineBuffer::new(1 << 20);
         for _ in 0..100 {
-            buffer.space().extend_from_slice(&[b'x'; 10_000]);
+            push(&mut buffer, &[b'x'; 10_000]);
             assert_eq!(buffer.next_frame(), None);
         }
         assert!(buffer.bytes.capacity() >= 1_000_000);
-        buffer.space().push(b'\n');
+        push(&mut buffer, b"\n");
         assert!(matches!(buffer.next_frame(), Some(Frame::Line(line)) if line.len() == 1_000_000));
         assert_eq!(buffer.next_frame(), None);
         buffer.space();
@@ -200,7 +219,7 @@ mod tests {
         let mut buffer = LineBuffer::new(1 << 20);
         let mut reports = 0;
         for _ in 0..1000 {
-            buffer.space().extend_from_slice(&[b'x'; 10_000]);
+            push(&mut buffer, &[b'x'; 10_000]);
             reports += usize::from(buffer.next_frame() == Some(Frame::TooLong));
         }
         assert_eq!(reports, 1);

@@ -28,6 +28,7 @@ mod outbox;
 pub mod params;
 pub mod peer;
 mod peer_quota;
+mod receive;
 pub mod request;
 pub mod server;
 mod subscription;
@@ -39,7 +40,7 @@ pub use context::{ConnectionContext, ConnectionId, Introduction, IntroductionErr
 pub use error::{RpcError, RpcResult};
 pub use methods::{
     AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults, FileHandler,
-    InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SessionHandler,
+    InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SessionHandler, ShellHandler,
 };
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};

@@ -12,6 +12,7 @@ mod disk;
 mod ending;
 mod files;
 mod gate;
+mod in_place;
 mod input;
 mod random;
 mod registry;
@@ -42,6 +43,7 @@ pub(crate) use self::gate::{
     Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, OtherPolicy, PolicyInForce,
     TerminalUse, Typist, decide,
 };
+pub(crate) use self::in_place::InPlace;
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::registry::Registry;
 pub(crate) use self::renamer::Renamer;

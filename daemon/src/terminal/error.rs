@@ -137,6 +137,8 @@ pub enum TerminalError {
     },
     #[error("the label {0} is taken by an open terminal")]
     LabelTaken(Label),
+    #[error("the command is to be run where its shell is: {0}")]
+    InPlace(String),
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// The keeper could not start the command.
@@ -296,6 +298,8 @@ fn closed(cause: CloseCause, idle_timeout: Option<IdleTimeout>) -> String {
         (CloseCause::Disconnect, _) => {
             "closed when the connection ended that it was tied to".to_owned()
         }
+        (CloseCause::CallEnd, _) => "closed when its call was over".to_owned(),
+        (CloseCause::AgentEnd, _) => "closed when its agent had ended".to_owned(),
     }
 }
 

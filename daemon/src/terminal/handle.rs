@@ -303,7 +303,9 @@ impl Terminal {
     pub fn takes_input(&self) -> Result<(), TerminalError> {
         match (self.record.stdio, self.record.stdin) {
             (Stdio::Pty, _) | (Stdio::Pipes, Stdin::Pipe) => Ok(()),
-            (Stdio::Pipes, Stdin::Null) => Err(TerminalError::NoInput(self.id().clone())),
+            (Stdio::Pipes, Stdin::Null | Stdin::Inherited) => {
+                Err(TerminalError::NoInput(self.id().clone()))
+            }
         }
     }
 

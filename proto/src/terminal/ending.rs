@@ -10,6 +10,10 @@ pub enum CloseCause {
     Idle,
     /// The connection that it was tied to ended.
     Disconnect,
+    /// The call of an agent's shell was over, and what it left was ended with it or had ended.
+    CallEnd,
+    /// The agent whose shell it was has ended.
+    AgentEnd,
 }
 
 impl CloseCause {
@@ -18,6 +22,8 @@ impl CloseCause {
         match self {
             Self::Idle => "idle",
             Self::Disconnect => "disconnect",
+            Self::CallEnd => "call_end",
+            Self::AgentEnd => "agent_end",
         }
     }
 }

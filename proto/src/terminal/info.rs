@@ -94,7 +94,7 @@ impl Agent {
 impl Owner {
     /// The agent that the process belongs to. A record of an older server names only the front.
     pub fn agent(&self) -> Option<Agent> {
-        let is_agents_front = matches!(self.front, Front::Acp | Front::Mcp);
+        let is_agents_front = self.front.is_agents();
         self.agent.as_deref().cloned().or_else(|| {
             is_agents_front.then(|| Agent {
                 front: self.front,
@@ -110,7 +110,7 @@ impl Owner {
     /// agent, through whatever front its process comes. What a front of an agent's says of itself is
     /// the first.
     pub fn names(&self) -> impl Iterator<Item = (Front, Option<&str>)> {
-        let is_agents_front = matches!(self.front, Front::Acp | Front::Mcp);
+        let is_agents_front = self.front.is_agents();
         let own = (self.front, self.client.as_deref());
         let says = (is_agents_front || self.agent.is_none()).then_some(own);
         let known = self.agent.iter().flat_map(|agent| agent.names());

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttachMode, Encoding, ListScope, OutputStream, Stdin, Stdio};
+use super::{
+    AttachMode, Children, Encoding, Inherited, ListScope, OutputStream, Stderr, Stdin, Stdio,
+};
 use crate::absent::null_as_default;
 use crate::acp::Meta;
 use crate::id::{Label, Offset, TerminalRef};
@@ -19,6 +21,8 @@ pub struct CreateTerminal {
     /// Its arguments.
     #[serde(deserialize_with = "null_as_default")]
     pub args: Vec<String>,
+    /// Its `argv[0]`; absent: `command`.
+    pub arg0: Option<String>,
     /// Variables set on top of everything else.
     #[serde(deserialize_with = "null_as_default")]
     pub env: BTreeMap<String, String>,
@@ -49,6 +53,14 @@ pub struct CreateTerminal {
     /// What a command on pipes reads.
     #[serde(deserialize_with = "null_as_default")]
     pub stdin: Stdin,
+    /// Where a command on pipes writes its errors.
+    #[serde(deserialize_with = "null_as_default")]
+    pub stderr: Stderr,
+    /// What it takes over from the process that requests it.
+    pub inherited: Option<Inherited>,
+    /// How long what it has started may live; absent: as long as the terminal is open. Only for the
+    /// front [`Front::Shell`](super::Front::Shell), for which absent means what config.toml says.
+    pub children: Option<Children>,
     /// Milliseconds without input, output, reads or viewers after which it is closed; absent: never.
     pub idle_timeout_ms: Option<u64>,
     /// Lines of scrollback that its screen keeps, 0 to 100,000; absent: 10,000.

@@ -35,7 +35,14 @@ fn frames(data: &[u8], piece: usize) -> Vec<Option<Vec<u8>>> {
     let mut buffer = LineBuffer::new(LINE_BYTES);
     let mut lines = Vec::new();
     for piece in data.chunks(piece) {
-        buffer.space().extend_from_slice(piece);
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let space = buffer.space();
+            let (part, others) = rest.split_at(rest.len().min(space.len()));
+            space[..part.len()].copy_from_slice(part);
+            buffer.fill(part.len());
+            rest = others;
+        }
         while let Some(frame) = buffer.next_frame() {
             lines.push(match frame {
                 Frame::Line(line) => Some(line.to_vec()),

@@ -286,6 +286,7 @@ impl Shared {
             settings,
             agent_pid,
             asks,
+            session: None,
         };
         let socket = self.place.path.clone();
         let patience = match self.start {

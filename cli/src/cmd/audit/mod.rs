@@ -52,6 +52,7 @@ async fn filter_of(link: &Link, args: FilterArgs) -> Result<AuditFilter, CliErro
         front: args.front.map(|front| match front {
             FrontArg::Acp => Front::Acp,
             FrontArg::Mcp => Front::Mcp,
+            FrontArg::Shell => Front::Shell,
             FrontArg::Cli => Front::Cli,
             FrontArg::Daemon => Front::Daemon,
         }),

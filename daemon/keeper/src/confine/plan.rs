@@ -124,12 +124,14 @@ impl Plan {
     }
 
     /// Applies all restrictions and changes to the directory. In the child; its 0 is the command's.
-    /// `open_files` is the limit that every child gets back.
+    /// `open_files` is the limit that every child gets back. `set_attributes` sets what the command takes
+    /// over, before the limits that it is held to.
     pub(crate) fn apply(
         &mut self,
         mounts: MountBuilder<'_>,
         cwd: &CStr,
         open_files: Rlimit,
+        set_attributes: impl FnOnce(),
         report_missing: &dyn Fn(Restriction, Errno),
     ) -> Result<(), SpawnFailure> {
         let sandbox = &mut self.sandbox;
@@ -142,6 +144,7 @@ impl Plan {
             sandbox.drop_rights(mounts, report_missing)?;
         }
         limits::restore_open_files(open_files);
+        set_attributes();
         self.limits.set()?;
         if let Some(sandbox) = sandbox {
             sandbox.filter_system_calls(report_missing)?;

@@ -48,8 +48,8 @@ const STDERR_FD: RawFd = PROGRAM_FD + 1;
 const FIRST_EMPTY_FD: RawFd = STDERR_FD + 1;
 
 /// This program as bubblewrap's child finds it, whatever is at its path or hidden from the sandbox.
-const PROGRAM: &CStr = c"/proc/self/fd/10";
-const ARGUMENTS: &CStr = c"9";
+const PROGRAM: &CStr = c"/proc/self/fd/207";
+const ARGUMENTS: &CStr = c"206";
 
 const STEP: SpawnStep = SpawnStep::Confine(Restriction::Bubblewrap);
 
@@ -281,10 +281,9 @@ impl LauncherInput<'_> {
 #[cfg(test)]
 mod tests {
     use termd_proto::TerminalId;
-    use termd_proto::terminal::{Stdin, Stdio};
+    use termd_proto::terminal::{Inherited, Stdio};
 
     use super::*;
-    use crate::protocol::confinement::Confinement;
     use crate::protocol::message::PausePoint;
 
     #[test]
@@ -299,19 +298,15 @@ mod tests {
     #[test]
     fn the_input_comes_through_whole() {
         let request = SpawnRequest {
-            id: TerminalId::from_random(7),
-            program: b"/bin/true".to_vec(),
             argv: vec![b"true".to_vec(), vec![0xff]],
             env: vec![b"A=b".to_vec()],
             cwd: b"/w".to_vec(),
-            cols: 80,
-            rows: 24,
-            notes: Vec::new(),
-            stdio: Stdio::Pipes,
-            stdin: Stdin::Null,
-            confinement: Confinement::default(),
             pause: Some(PausePoint::BeforeExec),
-            file: None,
+            inherited: Inherited {
+                umask: Some(0o27),
+                ..Inherited::default()
+            },
+            ..SpawnRequest::bare(TerminalId::from_random(7), "/bin/true", Stdio::Pipes)
         };
         let dirs = DaemonDirs {
             socket_dir: PathBuf::from("/run/termd"),

@@ -6,6 +6,7 @@
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
+use termd_proto::terminal::MAX_INHERITED_FD;
 
 use super::bubblewrap::{self, LauncherInput};
 use super::child_fds::{BUILDER_STDERR, CONTENT, EXEC_GATE, FIRST_FREE, HANDOVER_GATE};
@@ -25,6 +26,8 @@ pub(super) struct PassedFds {
     pub(super) exec_gate: Option<OwnedFd>,
     pub(super) content: Option<OwnedFd>,
     pub(super) builder: Option<BuilderFds>,
+    /// What the command inherits, with their numbers.
+    pub(super) inherited: Vec<(OwnedFd, RawFd)>,
 }
 
 /// Everything that the child needs, prepared before the fork.
@@ -100,6 +103,10 @@ impl Child<'_> {
                 Some(fd) => sys::place_fd(fd, number)?,
                 None => sys::close_one(number),
             }
+        }
+        sys::close_between(sys::FIRST_PASSED_FD, MAX_INHERITED_FD);
+        for (fd, number) in &self.fds.inherited {
+            sys::place_fd(fd.as_raw_fd(), *number)?;
         }
         sys::close_from(FIRST_FREE);
         error_pipe::close_on_exec()

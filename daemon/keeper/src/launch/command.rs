@@ -9,6 +9,7 @@ use termd_proto::terminal::Stdio;
 use super::child_fds::{CONTENT, ERROR_PIPE, EXEC_GATE};
 use super::error_pipe::report_missing;
 use super::exec_gate;
+use super::inherited::InheritedState;
 use crate::confine::{MountBuilder, Plan};
 use crate::file_operation::FileTask;
 use crate::protocol::exec_gate::MAX_EXEC_PAUSE;
@@ -29,6 +30,7 @@ pub(super) struct Command {
     cwd: CString,
     pause: Option<PausePoint>,
     stdio: Stdio,
+    inherited: InheritedState,
     /// What is done in place of the exec.
     file: Option<FileTask>,
 }
@@ -60,6 +62,7 @@ impl Command {
             cwd: text(SpawnStep::Chdir, &request.cwd)?,
             pause: request.pause,
             stdio: request.stdio,
+            inherited: InheritedState::new(&request.inherited),
             file: FileTask::new(request),
         })
     }
@@ -71,7 +74,15 @@ impl Command {
         plan: &mut Plan,
         open_files: Rlimit,
     ) -> SpawnFailure {
-        if let Err(failure) = plan.apply(mounts, &self.cwd, open_files, &report_missing) {
+        let set_attributes = || self.inherited.set_attributes();
+        let applied = plan.apply(
+            mounts,
+            &self.cwd,
+            open_files,
+            set_attributes,
+            &report_missing,
+        );
+        if let Err(failure) = applied {
             return failure;
         }
         // All signals are still blocked. Work done before the pause costs no time after it.
@@ -79,7 +90,7 @@ impl Command {
         if let Err(failure) = self.wait_at_gate(PausePoint::BeforeExec) {
             return failure;
         }
-        sys::unblock_signals();
+        self.inherited.set_signals();
         if let Some(file) = &self.file {
             // The keeper takes the pipe's end for a successful exec.
             sys::close_one(ERROR_PIPE);

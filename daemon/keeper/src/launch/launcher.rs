@@ -16,6 +16,7 @@ use super::child_fds::FIRST_FREE;
 use super::command::Command;
 use super::command_process::CommandProcess;
 use super::exec_gate::ExecGate;
+use super::inherited::InheritedFds;
 use super::pending_start::PendingStart;
 use super::stdio::{StdioPair, outward_pipe};
 use crate::cgroup::{self, Delegation};
@@ -62,18 +63,23 @@ impl Launcher {
         }
     }
 
-    /// Forks the command of a request. `content` is what a file operation writes.
+    /// Forks the command of a request. `sent` are the descriptors beside it: what a file operation writes,
+    /// or what the command inherits.
     pub(crate) fn launch(
         &self,
         request: &SpawnRequest,
-        content: Option<OwnedFd>,
+        sent: Vec<OwnedFd>,
     ) -> Result<Launched, SpawnFailure> {
+        let (content, inherited) = match &request.file {
+            Some(_) => (sent.into_iter().next(), InheritedFds::default()),
+            None => (None, InheritedFds::new(request, sent)?),
+        };
         let content = content.map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, FIRST_FREE));
         let content = content
             .transpose()
             .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
         let command = Command::new(request)?;
-        let StdioPair { fds, child, tty } = StdioPair::open(request)?;
+        let StdioPair { fds, child, tty } = StdioPair::open(request, inherited.stdin)?;
         let (error_pipe, child_error_pipe) = outward_pipe()?;
         let (gate, child_gate) = if request.pause.is_some() {
             let (gate, child_gate) = ExecGate::closed()?;
@@ -91,6 +97,7 @@ impl Launcher {
                 error_pipe: child_error_pipe,
                 exec_gate: child_gate,
                 content,
+                inherited: inherited.others,
                 builder: builder_fds,
             },
             plan,

@@ -12,6 +12,7 @@ mod command;
 mod command_process;
 mod error_pipe;
 mod exec_gate;
+mod inherited;
 mod init;
 mod launcher;
 mod pending_start;

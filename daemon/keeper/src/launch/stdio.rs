@@ -10,7 +10,7 @@ use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::pipe::PipeFlags;
 use rustix::termios::{InputModes, OptionalActions};
-use termd_proto::terminal::{Stdin, Stdio};
+use termd_proto::terminal::{Stderr, Stdin, Stdio};
 
 use crate::process_tree::encode_device;
 use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep, StdinFds, TerminalFds};
@@ -54,10 +54,14 @@ impl ChildStdio {
 }
 
 impl StdioPair {
-    pub(super) fn open(request: &SpawnRequest) -> Result<Self, SpawnFailure> {
+    /// `inherited_stdin` is what the command reads where it inherits that.
+    pub(super) fn open(
+        request: &SpawnRequest,
+        inherited_stdin: Option<OwnedFd>,
+    ) -> Result<Self, SpawnFailure> {
         match request.stdio {
             Stdio::Pty => open_pty(request),
-            Stdio::Pipes => open_pipes(request.stdin),
+            Stdio::Pipes => open_pipes(request, inherited_stdin),
         }
     }
 }
@@ -82,8 +86,15 @@ fn open_pty(request: &SpawnRequest) -> Result<StdioPair, SpawnFailure> {
 }
 
 /// The pipes keep the kernel's default size, which programs know.
-fn open_pipes(stdin: Stdin) -> Result<StdioPair, SpawnFailure> {
-    let (child_stdin, stdin) = match stdin {
+fn open_pipes(
+    request: &SpawnRequest,
+    inherited_stdin: Option<OwnedFd>,
+) -> Result<StdioPair, SpawnFailure> {
+    let (child_stdin, stdin) = match request.stdin {
+        Stdin::Inherited => {
+            let inherited = inherited_stdin.ok_or(SpawnStep::Pipe.failed(Errno::INVAL));
+            (inherited?, None)
+        }
         Stdin::Null => {
             let flags = OFlags::RDONLY | OFlags::CLOEXEC;
             let null = rustix::fs::open("/dev/null", flags, Mode::empty());
@@ -97,7 +108,12 @@ fn open_pipes(stdin: Stdin) -> Result<StdioPair, SpawnFailure> {
         }
     };
     let (stdout, child_stdout) = outward_pipe()?;
-    let (stderr, child_stderr) = outward_pipe()?;
+    let (stderr, mut child_stderr) = outward_pipe()?;
+    if request.stderr == Stderr::Stdout {
+        // The other pipe has no writer from here on, which is its end of file.
+        child_stderr = rustix::io::fcntl_dupfd_cloexec(&child_stdout, 0)
+            .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
+    }
     Ok(StdioPair {
         fds: TerminalFds::Pipes {
             stdout,

@@ -14,6 +14,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
+use termd_proto::terminal::MAX_INHERITED_FDS;
 use thiserror::Error;
 
 use super::wire::Kind;
@@ -25,8 +26,9 @@ pub const MAX_INLINE_BODY: usize = 32 * 1024;
 /// daemon 4 MiB; the rest is notes and lengths.
 pub const MAX_BODY: usize = 6 * 1024 * 1024;
 
-/// Descriptors in one packet: a terminal's six, and the memfd of a long body.
-pub const MAX_FDS: usize = 7;
+/// Descriptors in one packet: what a command inherits, and the memfd of a long body. A terminal's own
+/// are six.
+pub const MAX_FDS: usize = MAX_INHERITED_FDS + 1;
 
 const HEADER_BYTES: usize = 8;
 const FORM_INLINE: u16 = 0;

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use termd_proto::TerminalId;
-use termd_proto::terminal::{Stdin, Stdio};
+use termd_proto::terminal::{Inherited, Stderr, Stdin, Stdio};
 
 use super::confinement::{Confinement, Enforced};
 pub use super::exec_gate::{ExecRelease, PausePoint};
@@ -19,7 +19,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// What this side supports beyond the first version. It follows the version in the hello; a side
 /// that sends none is at level 0. The other side requests nothing above that level, because an
 /// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_STDIN;
+pub const LEVEL: u32 = LEVEL_INHERITED;
 /// From this level on: commands on pipes ([`Stdio::Pipes`]).
 pub const LEVEL_PIPES: u32 = 1;
 /// From this level on: limits and sandboxes ([`Confinement`]).
@@ -48,12 +48,14 @@ pub const LEVEL_WRITABLE_IDS: u32 = 9;
 pub const LEVEL_AUDIT_HEAD: u32 = 10;
 /// From this level on: commands that read a pipe ([`Stdin::Pipe`]).
 pub const LEVEL_STDIN: u32 = 11;
+/// From this level on: what a command takes over from the process that requests it ([`Inherited`]).
+pub const LEVEL_INHERITED: u32 = 12;
 
 /// The longest text that says the head of the audit chain, in bytes.
 pub const MAX_AUDIT_HEAD_BYTES: usize = 128;
 
-/// The most orphans in an answer. More are counted.
-pub const MAX_LISTED_ORPHANS: usize = 64;
+/// The most processes in an answer. More are counted.
+pub const MAX_LISTED_PROCESSES: usize = 64;
 
 /// The most terminals of a keeper: 4,096 that run and as many that have ended and are not closed.
 /// A running one has four file descriptors, or six, so all stay well below the usual hard limit of half a
@@ -76,22 +78,22 @@ pub struct ProcessId {
     pub start_time: u64,
 }
 
-/// A process below the keeper that belongs to no terminal that the keeper can tell.
+/// A process below the keeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Orphan {
+pub struct ListedProcess {
     /// The process.
     pub process: ProcessId,
     /// Its name (`proc_pid_comm(5)`), at most 15 bytes, as the process chose it.
     pub name: Vec<u8>,
 }
 
-/// Every orphan.
+/// Processes below the keeper.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Orphans {
+pub struct ProcessList {
     /// How many there are.
     pub count: u32,
-    /// The first of them by pid, at most [`MAX_LISTED_ORPHANS`].
-    pub listed: Vec<Orphan>,
+    /// The first of them by pid, at most [`MAX_LISTED_PROCESSES`].
+    pub listed: Vec<ListedProcess>,
 }
 
 /// How a command ended, from waitid(2).
@@ -253,6 +255,12 @@ pub struct SpawnRequest {
     pub stdio: Stdio,
     /// What it reads on pipes; a pipe only of a keeper at [`LEVEL_STDIN`].
     pub stdin: Stdin,
+    /// Where it writes its errors on pipes; more than the default only of a keeper at
+    /// [`LEVEL_INHERITED`].
+    pub stderr: Stderr,
+    /// What it takes over from the process that requests it. The descriptors are sent beside the
+    /// message. More than the default only of a keeper at [`LEVEL_INHERITED`].
+    pub inherited: Inherited,
     /// What it is held to; more than the default only of a keeper at [`LEVEL_CONFINEMENT`].
     pub confinement: Confinement,
     /// Where it waits to be released, if it does. Needs a keeper at [`LEVEL_EXEC_GATE`] or
@@ -278,6 +286,8 @@ impl SpawnRequest {
             notes: Vec::new(),
             stdio,
             stdin: Stdin::Null,
+            stderr: Stderr::Pipe,
+            inherited: Inherited::default(),
             confinement: Confinement::default(),
             pause: None,
             file: None,
@@ -411,8 +421,15 @@ pub enum ToKeeper {
         /// Whether the command runs.
         release: ExecRelease,
     },
-    /// List the orphans. Answered by [`ToServer::Orphans`]. Needs a keeper at [`LEVEL_ORPHANS`].
+    /// List the processes that belong to no terminal that the keeper can tell. Answered by
+    /// [`ToServer::Processes`]. Needs a keeper at [`LEVEL_ORPHANS`].
     ListOrphans,
+    /// List the processes of a terminal. Answered by [`ToServer::Processes`]. Needs a keeper at
+    /// [`LEVEL_INHERITED`].
+    ListTree {
+        /// The terminal.
+        id: TerminalId,
+    },
     /// Keep the head of the audit chain for the next server. Needs a keeper at [`LEVEL_AUDIT_HEAD`].
     SetAuditHead {
         /// Number and hash, as the server writes them; at most [`MAX_AUDIT_HEAD_BYTES`].
@@ -474,7 +491,7 @@ pub enum ToServer {
         process: ProcessId,
     },
     /// The orphans.
-    Orphans(Orphans),
+    Processes(ProcessList),
     /// The request was not done.
     Refused(Refusal),
     /// An event.

@@ -19,8 +19,8 @@ use crate::process_tree::{
 };
 use crate::protocol::confinement::CPU_GRACE_SECONDS;
 use crate::protocol::message::{
-    EndTree, MAX_LISTED_ORPHANS, MAX_NOTES_BYTES, Orphan, Orphans, ProcessId, Refusal, ToKeeper,
-    ToServer, WaitStatus,
+    EndTree, ListedProcess, MAX_LISTED_PROCESSES, MAX_NOTES_BYTES, ProcessId, ProcessList, Refusal,
+    ToKeeper, ToServer, WaitStatus,
 };
 use crate::reap::{Ended, reap};
 use crate::server::Supervisor;
@@ -56,13 +56,13 @@ impl Terminals {
         &self.inventory
     }
 
-    /// Does a request about a terminal, with the descriptor that was sent beside it. Returns the answer, or `None` where it follows later or
-    /// where there is none.
+    /// Does a request about a terminal, with the descriptors that were sent beside it. Returns the
+    /// answer, or `None` where it follows later or where there is none.
     pub(crate) fn handle(
         &mut self,
         number: RequestNumber,
         message: ToKeeper,
-        fd: Option<OwnedFd>,
+        fds: Vec<OwnedFd>,
         poller: &mut Poller,
         server: &Supervisor,
         now: Instant,
@@ -70,7 +70,7 @@ impl Terminals {
         let done = match message {
             ToKeeper::Spawn(request) => {
                 let (starts, inventory) = (&mut self.starts, &mut self.inventory);
-                return match starts.spawn(number, *request, fd, inventory, poller) {
+                return match starts.spawn(number, *request, fds, inventory, poller) {
                     Ok(answer) => answer,
                     Err(failure) => Some(ToServer::Refused(Refusal::Spawn(failure))),
                 };
@@ -109,7 +109,11 @@ impl Terminals {
                 terminal.forget();
                 Ok(())
             }),
-            ToKeeper::ListOrphans => return Some(ToServer::Orphans(self.orphans(server))),
+            ToKeeper::ListOrphans => return Some(self.list(&TreeId::Orphans, server)),
+            ToKeeper::ListTree { id } => match self.inventory.visible(&id) {
+                Some(_) => return Some(self.list(&TreeId::Terminal(id), server)),
+                None => Err(Refusal::UnknownTerminal),
+            },
             ToKeeper::Hello { .. }
             | ToKeeper::SetAuditHead { .. }
             | ToKeeper::Ready
@@ -153,26 +157,26 @@ impl Terminals {
         }
     }
 
-    fn orphans(&self, server: &Supervisor) -> Orphans {
+    fn list(&self, tree: &TreeId, server: &Supervisor) -> ToServer {
         let trees = self.inventory.trees();
         let excluded = Excluded {
             tried: server.trial_pid(),
             ..self.excluded(server.pid())
         };
         let scan = Scan::new(&trees, excluded, &HashMap::new());
-        let members = scan.members(&TreeId::Orphans);
-        let orphan = |&process: &ProcessId| Orphan {
+        let members = scan.members(tree);
+        let listed = |&process: &ProcessId| ListedProcess {
             process,
             name: name(process.pid).unwrap_or_default(),
         };
-        Orphans {
+        ToServer::Processes(ProcessList {
             count: u32::try_from(members.len()).unwrap_or(u32::MAX),
             listed: members
                 .iter()
-                .take(MAX_LISTED_ORPHANS)
-                .map(orphan)
+                .take(MAX_LISTED_PROCESSES)
+                .map(listed)
                 .collect(),
-        }
+        })
     }
 
     /// A start's error pipe is readable.

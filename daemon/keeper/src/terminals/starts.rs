@@ -44,7 +44,7 @@ impl Starts {
         &mut self,
         number: RequestNumber,
         request: SpawnRequest,
-        content: Option<OwnedFd>,
+        fds: Vec<OwnedFd>,
         inventory: &mut Inventory,
         poller: &mut Poller,
     ) -> Result<Option<ToServer>, SpawnFailure> {
@@ -57,7 +57,7 @@ impl Starts {
             return Err(SpawnStep::Fork.failed(Errno::EXIST));
         }
         let is_paused = request.pause.is_some();
-        let launched = self.launcher.launch(&request, content)?;
+        let launched = self.launcher.launch(&request, fds)?;
         let process = launched.root;
         let Ok(token) = poller.watch(&launched.start, Source::Start(id.clone())) else {
             // Nothing would ever report how the start went. What the child does now is irrelevant.

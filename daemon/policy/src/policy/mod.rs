@@ -55,6 +55,7 @@ pub struct Policy {
     profiles: BTreeMap<ProfileName, ProfileSpec>,
     acp: FrontSpec,
     mcp: FrontSpec,
+    shell: FrontSpec,
     cli: FrontSpec,
     programs: Programs,
     unlisted: Unlisted,
@@ -113,7 +114,8 @@ impl Policy {
             }
             _ => Ok(()),
         };
-        for front in [&spec.fronts.acp, &spec.fronts.mcp, &spec.fronts.cli] {
+        let fronts = &spec.fronts;
+        for front in [&fronts.acp, &fronts.mcp, &fronts.shell, &fronts.cli] {
             check_exists(&front.profile)?;
         }
         let mut rules = Vec::new();
@@ -135,6 +137,7 @@ impl Policy {
             profiles,
             acp: spec.fronts.acp.clone(),
             mcp: spec.fronts.mcp.clone(),
+            shell: spec.fronts.shell.clone(),
             cli: spec.fronts.cli.clone(),
             programs: Programs::with(&spec.programs),
             unlisted: spec.unlisted,
@@ -404,6 +407,7 @@ impl Policy {
         match front {
             Front::Acp => &self.acp,
             Front::Mcp => &self.mcp,
+            Front::Shell => &self.shell,
             Front::Cli | Front::Daemon => &self.cli,
         }
     }
@@ -465,10 +469,11 @@ fn strictest(outcomes: &[Outcome]) -> Outcome {
 }
 
 /// Whether commands get the secrets of the environment: those of an agent do not, those of a person do.
+/// An agent's shell has the environment that the agent gives it, whole.
 fn default_secrets(front: Front) -> SecretVariables {
     match front {
         Front::Acp | Front::Mcp => SecretVariables::Drop,
-        Front::Cli | Front::Daemon => SecretVariables::Pass,
+        Front::Shell | Front::Cli | Front::Daemon => SecretVariables::Pass,
     }
 }
 

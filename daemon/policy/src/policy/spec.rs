@@ -90,6 +90,8 @@ pub struct FrontsSpec {
     pub acp: FrontSpec,
     /// MCP clients.
     pub mcp: FrontSpec,
+    /// The shells of agents.
+    pub shell: FrontSpec,
     /// `termctl`, and scripts on the socket.
     pub cli: FrontSpec,
 }

@@ -71,13 +71,13 @@ impl<'de> Deserialize<'de> for Fronts {
         impl<'de> de::Visitor<'de> for Visitor {
             type Value = Fronts;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a front (\"acp\", \"mcp\" or \"cli\") or a list of them")
+                f.write_str("a front (\"acp\", \"mcp\", \"shell\" or \"cli\") or a list of them")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Fronts, E> {
-                let named = [Front::Acp, Front::Mcp, Front::Cli]
+                let named = [Front::Acp, Front::Mcp, Front::Shell, Front::Cli]
                     .into_iter()
                     .find(|front| front.as_str() == text);
-                let unknown = || E::unknown_variant(text, &["acp", "mcp", "cli"]);
+                let unknown = || E::unknown_variant(text, &["acp", "mcp", "shell", "cli"]);
                 named.map(|front| Fronts(vec![front])).ok_or_else(unknown)
             }
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Fronts, A::Error> {

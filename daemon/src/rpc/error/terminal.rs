@@ -27,6 +27,9 @@ impl From<TerminalError> for RpcError {
                 of(code::AMBIGUOUS, ErrorKind::TerminalAmbiguous).with("matches", json!(matches))
             }
             TerminalError::LabelTaken(_) => of(code::AMBIGUOUS, ErrorKind::LabelTaken),
+            TerminalError::InPlace(reason) => {
+                of(code::IN_PLACE, ErrorKind::InPlace).with("reason", reason)
+            }
             TerminalError::Spawn { command, failure } => of_spawn(&command, failure),
             TerminalError::Unconfinable { .. } => of(code::SPAWN_FAILED, ErrorKind::Unconfinable),
             TerminalError::NoScope { wall, .. } => {

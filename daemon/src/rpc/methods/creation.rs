@@ -32,6 +32,7 @@ pub(super) async fn create(
         max_running: introduction.settings.max_running,
         gate: context.gate(),
         asks: context.asks(),
+        fds: context.take_fds().into(),
     };
     let (creator, binding) = (Arc::clone(creator), binding.clone());
     let created = tokio::spawn(async move {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use termd_proto::daemon::{
     API_VERSION, DaemonInfo, DaemonStats, GetDaemonInfo, GetDaemonStats, Hello,
 };
+use termd_proto::shell::ShellOutput;
 use termd_proto::terminal::Front;
 
 use crate::approval::{Approvals, Reach};
@@ -16,7 +17,7 @@ use crate::rpc::context::{ConnectionContext, Introduction};
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::server::SocketStats;
 use crate::service::{Catalog, Disk};
-use termd_keeper::protocol::message::Orphan;
+use termd_keeper::protocol::message::ListedProcess;
 
 /// Why a file is not what this server runs on, each in one line.
 #[derive(Debug, Default)]
@@ -60,6 +61,7 @@ pub struct DaemonHandler {
     sockets: Arc<SocketStats>,
     reload_fault: ReloadFault,
     info: DaemonInfo,
+    shell: Option<ShellOutput>,
 }
 
 impl DaemonHandler {
@@ -90,6 +92,7 @@ impl DaemonHandler {
             unit: systemd_unit(),
             disk: None,
             agent: false,
+            shell: None,
         };
         Self {
             catalog,
@@ -99,7 +102,14 @@ impl DaemonHandler {
             sockets,
             reload_fault: faults.reload,
             info,
+            shell: None,
         }
+    }
+
+    /// The same, which tells the shells of agents how they are to show output.
+    pub(crate) fn with_shell(self, output: ShellOutput) -> Self {
+        let shell = Some(output);
+        Self { shell, ..self }
     }
 
     /// Serves its methods.
@@ -119,7 +129,10 @@ impl DaemonHandler {
             return Err(RpcError::invalid_params("cwd", "must be an absolute path"));
         }
         if params.front == Some(Front::Daemon) {
-            return Err(RpcError::invalid_params("front", "must be acp, mcp or cli"));
+            return Err(RpcError::invalid_params(
+                "front",
+                "must be acp, mcp, shell or cli",
+            ));
         }
         context.serve(&params);
         let Hello {
@@ -128,6 +141,7 @@ impl DaemonHandler {
             cwd,
             settings,
             asks,
+            session,
             agent_pid: _,
         } = params;
         let introduction = Introduction {
@@ -136,12 +150,16 @@ impl DaemonHandler {
             cwd,
             settings: settings.unwrap_or_default(),
             asks,
+            session,
         };
         context.set_introduction(introduction)?;
         if asks && context.speaks_for_person() {
             context.reach(&self.approvals, Reach::Front);
         }
-        Ok(self.info_for(context))
+        Ok(DaemonInfo {
+            shell: self.shell.filter(|_| front == Some(Front::Shell)),
+            ..self.info_for(context)
+        })
     }
 
     fn info_for(&self, context: &ConnectionContext) -> DaemonInfo {
@@ -200,7 +218,7 @@ fn unit_in(cgroups: &str) -> Option<String> {
     services.into_iter().find(unit).map(str::to_owned)
 }
 
-fn orphan(orphan: &Orphan) -> termd_proto::daemon::Orphan {
+fn orphan(orphan: &ListedProcess) -> termd_proto::daemon::Orphan {
     termd_proto::daemon::Orphan {
         pid: orphan.process.pid,
         name: String::from_utf8_lossy(&orphan.name).into_owned(),

@@ -13,6 +13,7 @@ mod interact;
 mod policy;
 mod screen;
 mod session;
+mod shell;
 mod terminal_events;
 
 pub use acp::AcpHandler;
@@ -25,3 +26,4 @@ pub use interact::InteractHandler;
 pub use policy::PolicyHandler;
 pub use screen::ScreenHandler;
 pub use session::SessionHandler;
+pub use shell::ShellHandler;

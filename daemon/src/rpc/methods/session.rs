@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
     AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DeletedTranscript,
-    DetachTerminal, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS,
+    DetachTerminal, Front, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS,
     ReadResult, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput, SendResult, ShowTerminal,
     SubscribeEvents, TerminalInfo, TerminalPage, WaitForExit, WaitResult,
 };
@@ -23,8 +23,9 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
-    Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InputSender, Renamer,
-    Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel, checked_size, wait_result,
+    Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InPlace, InputSender,
+    Renamer, Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel, checked_size,
+    wait_result,
 };
 use crate::terminal::input::PipePosition;
 use crate::terminal::read::options::ReadOptions;
@@ -48,6 +49,7 @@ const MAX_PAGE: u32 = 1_000;
 pub struct SessionHandler {
     pub(crate) catalog: Catalog,
     pub(crate) creator: Arc<Creator>,
+    pub(crate) in_place: InPlace,
     pub(crate) ender: Arc<Ender>,
     pub(crate) binding: ConnectionBinding,
     pub(crate) attachments: Attachments,
@@ -118,6 +120,10 @@ impl SessionHandler {
             Box::pin(async move { this.close_holder(&label, &context).await })
         });
         let (owner, creator) = (context.native_owner(), &self.creator);
+        if owner.front == Front::Shell {
+            let placement = context.placement();
+            self.in_place.check(&owner, &placement, &params).await?;
+        }
         let created =
             creation::create(creator, &self.binding, params, owner, context, vacate).await?;
         Ok(created.info())

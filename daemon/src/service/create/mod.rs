@@ -32,7 +32,7 @@ use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
 use super::tasks::{NewTask, TerminalTasks};
 use crate::clock::now_ms;
-use crate::config::SpoolConfig;
+use crate::config::{AgentsConfig, SpoolConfig};
 use crate::keeper_client::KeeperError;
 use crate::shell::{self, ShellFiles};
 use crate::store::{AuditAction, AuditOutcome, BlockPermit, Store};
@@ -70,6 +70,7 @@ pub(crate) struct Creator {
     pub(crate) store: Store,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
     pub(crate) spool: SpoolConfig,
+    pub(crate) agents: AgentsConfig,
     /// The scripts of shell integration; `None` where it is switched off.
     pub(crate) shell: Option<ShellFiles>,
 }
@@ -145,7 +146,7 @@ impl Creator {
             return Err(self.not_started(owner, detail, error).await);
         }
         let program = launch.program.clone();
-        let spawn = spawn_request(launch, &record, lease.confinement.clone());
+        let spawn = spawn_request(launch, &record, &request, lease.confinement.clone());
         let recorded = self.record_create(AuditOutcome::Ok, owner, Some(&id), detail);
         let on_fork = |pid| reservation.set_pid(pid);
         let started = self.starter.start(recorded, spawn, &profile, on_fork).await;
@@ -349,6 +350,7 @@ impl Creator {
             scrollback: bounds.scrollback,
             stdio: request.options.stdio,
             stdin: request.options.stdin,
+            children: request.children(&self.agents),
             meta: request.options.meta.clone(),
             shell_nonce: None,
         }

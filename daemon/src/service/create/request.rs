@@ -8,9 +8,12 @@ use std::sync::Arc;
 use nix::unistd::{Uid, User};
 use serde_json::{Map, Value};
 use termd_proto::terminal::{
-    CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, MAX_DIMENSION, MIN_COLS, Owner, Stdin, Stdio,
+    Children, CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, Front, Inherited, MAX_DIMENSION,
+    MAX_INHERITED_FD, MIN_COLS, Owner, Stderr, Stdin, Stdio,
 };
 
+use crate::config::AgentsConfig;
+use crate::keeper_client::SharedFds;
 use crate::terminal::error::TerminalError;
 use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherited_environment};
@@ -20,6 +23,11 @@ use termd_policy::CompiledGate;
 
 /// Most names of changed variables that an audit record lists.
 pub(super) const MAX_AUDITED_NAMES: usize = 256;
+
+/// The last signal number (signal(7)).
+const MAX_SIGNAL: i32 = 64;
+/// The number of limits that a process has (getrlimit(2)).
+const MAX_LIMITS: usize = 16;
 
 /// A request for a terminal: what is asked for, by whom, and within which bounds.
 #[derive(Debug, Clone)]
@@ -34,6 +42,8 @@ pub(crate) struct CreateRequest {
     pub(crate) gate: Arc<CompiledGate>,
     /// Whether the client can ask its person.
     pub(crate) asks: bool,
+    /// The descriptors that came beside the call.
+    pub(crate) fds: SharedFds,
 }
 
 /// Checks a requested size. A missing dimension is the default one.
@@ -66,6 +76,7 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn checked(request: &CreateRequest) -> Result<Self, TerminalError> {
         let idle_timeout = request.options.idle_timeout_ms.map(IdleTimeout::checked);
+        check_inherited(request)?;
         Ok(Self {
             size: checked_size(request.options.cols, request.options.rows)?,
             idle_timeout: idle_timeout.transpose()?,
@@ -74,11 +85,67 @@ impl Bounds {
     }
 }
 
+/// Checks what a command is to take over from the process that requests it.
+fn check_inherited(request: &CreateRequest) -> Result<(), TerminalError> {
+    let options = &request.options;
+    let invalid = |field, problem: &str| {
+        let problem = problem.to_owned();
+        Err(TerminalError::Invalid { field, problem })
+    };
+    if options.children.is_some() && request.owner.front != Front::Shell {
+        return invalid("children", "is only for the front shell");
+    }
+    if options.stderr == Stderr::Stdout && options.stdio != Stdio::Pipes {
+        return invalid("stderr", "can be changed only where `stdio` is \"pipes\"");
+    }
+    let nothing = Inherited::default();
+    let inherited = options.inherited.as_ref().unwrap_or(&nothing);
+    if inherited.fds.len() != request.fds.len() {
+        return invalid(
+            "inherited",
+            "numbers other descriptors than those that were sent",
+        );
+    }
+    let mut numbers = inherited.fds.clone();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let is_possible = |&number: &i32| number == 0 || (3..=MAX_INHERITED_FD).contains(&number);
+    if numbers.len() != inherited.fds.len() || !numbers.iter().all(is_possible) {
+        return invalid(
+            "inherited",
+            "needs descriptors of numbers 0 and 3 to 199, each once",
+        );
+    }
+    if numbers.contains(&0) != (options.stdin == Stdin::Inherited) {
+        return invalid(
+            "stdin",
+            "is \"inherited\" where descriptor 0 is, and only there",
+        );
+    }
+    let signals = &inherited.ignored_signals;
+    let mut signals = signals.iter().chain(&inherited.blocked_signals);
+    if !signals.all(|signal| (1..=MAX_SIGNAL).contains(signal)) {
+        return invalid("inherited", "names a signal that there is not");
+    }
+    if inherited.limits.len() > MAX_LIMITS {
+        return invalid("inherited", "has more limits than there are");
+    }
+    Ok(())
+}
+
 impl CreateRequest {
+    /// How long what the command starts may outlive it; `None`: as long as the terminal is open.
+    pub(super) fn children(&self, agents: &AgentsConfig) -> Option<Children> {
+        let is_shell = self.owner.front == Front::Shell;
+        let configured = || agents.children_of(self.owner.client.as_deref());
+        is_shell.then(|| self.options.children.unwrap_or_else(configured))
+    }
+
     pub(super) fn creator(&self) -> Creator {
-        match self.owner.agent() {
-            Some(_) => Creator::Agent,
-            None => Creator::Person,
+        match (self.owner.front, self.owner.agent()) {
+            (Front::Shell, _) => Creator::AgentShell,
+            (_, Some(_)) => Creator::Agent,
+            (_, None) => Creator::Person,
         }
     }
 
@@ -139,8 +206,10 @@ impl CreateRequest {
         if self.options.stdio == Stdio::Pipes {
             detail.insert("stdio".to_owned(), "pipes".into());
         }
-        if self.options.stdin == Stdin::Pipe {
-            detail.insert("stdin".to_owned(), "pipe".into());
+        match self.options.stdin {
+            Stdin::Null => {}
+            Stdin::Pipe => _ = detail.insert("stdin".to_owned(), "pipe".into()),
+            Stdin::Inherited => _ = detail.insert("stdin".to_owned(), "inherited".into()),
         }
         if let Some(label) = &self.options.label {
             detail.insert("label".to_owned(), label.as_str().into());

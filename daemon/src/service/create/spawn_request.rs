@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
 
+use super::request::CreateRequest;
+use crate::keeper_client::SpawnCommand;
 use crate::terminal::lifecycle::agents::TerminalAgents;
 use crate::terminal::lifecycle::launch::Launch;
 use crate::terminal::lifecycle::record::Record;
@@ -12,18 +15,25 @@ use termd_keeper::protocol::message::SpawnRequest;
 pub(super) fn spawn_request(
     launch: Launch,
     record: &Record,
+    request: &CreateRequest,
     confinement: Confinement,
-) -> SpawnRequest {
+) -> SpawnCommand {
     let variable = |(name, value): (OsString, OsString)| {
         let mut bytes = name.into_vec();
         bytes.push(b'=');
         bytes.extend(value.into_vec());
         bytes
     };
-    SpawnRequest {
+    let mut argv: Vec<_> = launch.argv.into_iter().map(String::into_bytes).collect();
+    if let (Some(first), Some(arg0)) = (argv.first_mut(), &request.options.arg0) {
+        *first = arg0.clone().into_bytes();
+    }
+    let inherited = request.options.inherited.clone().unwrap_or_default();
+    let fds = Arc::clone(&request.fds);
+    let request = SpawnRequest {
         id: record.id.clone(),
         program: launch.program.into_os_string().into_vec(),
-        argv: launch.argv.into_iter().map(String::into_bytes).collect(),
+        argv,
         env: launch.env.into_iter().map(variable).collect(),
         cwd: launch.cwd.into_os_string().into_vec(),
         cols: record.cols,
@@ -31,8 +41,14 @@ pub(super) fn spawn_request(
         notes: record.to_notes(&TerminalAgents::default()),
         stdio: record.stdio,
         stdin: record.stdin,
+        stderr: request.options.stderr,
+        inherited,
         confinement,
         pause: None,
         file: None,
+    };
+    SpawnCommand {
+        request,
+        inherited: fds,
     }
 }

@@ -8,13 +8,13 @@ use termd_proto::TerminalId;
 use termd_proto::terminal::{CreateTerminal, ScopeLimits, Stdin, Stdio};
 use thiserror::Error;
 
-use crate::keeper_client::{KeeperClient, KeeperError};
+use crate::keeper_client::{KeeperClient, KeeperError, SpawnCommand};
 use crate::scope::ScopeLimit;
 use crate::service::scopes::{ScopeEnforcement, Scopes};
 use crate::terminal::error::TerminalError;
 use termd_keeper::protocol::confinement::Confinement;
 use termd_keeper::protocol::exec_gate::{ExecRelease, PausePoint};
-use termd_keeper::protocol::message::{SpawnRequest, Spawned};
+use termd_keeper::protocol::message::Spawned;
 use termd_policy::Profile;
 
 /// Why a command was not started.
@@ -51,7 +51,7 @@ impl Starter {
 
     /// Checks that the keeper can start a command with this standard input and output.
     pub(super) fn check_stdio(&self, options: &CreateTerminal) -> Result<(), TerminalError> {
-        if (options.stdio, options.stdin) == (Stdio::Pty, Stdin::Pipe) {
+        if options.stdio == Stdio::Pty && options.stdin != Stdin::Null {
             return Err(TerminalError::Invalid {
                 field: "stdin",
                 problem: "can be a pipe only where `stdio` is \"pipes\"".to_owned(),
@@ -83,13 +83,13 @@ impl Starter {
     pub(super) async fn start(
         &self,
         recorded: impl Future<Output = Result<(), TerminalError>>,
-        mut request: SpawnRequest,
+        mut command: SpawnCommand,
         profile: &Profile,
         on_fork: impl Fn(i32),
     ) -> Result<(Spawned, ScopeEnforcement), StartError> {
-        let missing = (self.keeper).remove_unsupported(&mut request.confinement);
+        let missing = (self.keeper).remove_unsupported(&mut command.request.confinement);
         let (mut spawned, scope) = self
-            .start_supported(recorded, request, profile, on_fork)
+            .start_supported(recorded, command, profile, on_fork)
             .await?;
         spawned.enforced.missing.extend(missing);
         Ok((spawned, scope))
@@ -98,24 +98,24 @@ impl Starter {
     async fn start_supported(
         &self,
         recorded: impl Future<Output = Result<(), TerminalError>>,
-        request: SpawnRequest,
+        command: SpawnCommand,
         profile: &Profile,
         on_fork: impl Fn(i32),
     ) -> Result<(Spawned, ScopeEnforcement), StartError> {
         let recorded = async { recorded.await.map_err(StartError::NotRecorded) };
         match profile.limits.scope() {
             None if self.keeper.can_pause_before_exec() => {
-                let spawned = self.start_held(recorded, request, on_fork).await?;
+                let spawned = self.start_held(recorded, command, on_fork).await?;
                 Ok((spawned, ScopeEnforcement::default()))
             }
             None => {
                 recorded.await?;
-                let spawned = self.keeper.spawn(request).await?;
+                let spawned = self.keeper.spawn(command).await?;
                 Ok((spawned, ScopeEnforcement::default()))
             }
             Some(limits) => {
                 let best_effort = profile.scope_best_effort == Some(true);
-                self.start_in_scope(recorded, request, &limits, best_effort, on_fork)
+                self.start_in_scope(recorded, command, &limits, best_effort, on_fork)
                     .await
             }
         }
@@ -126,14 +126,14 @@ impl Starter {
     async fn start_held(
         &self,
         recorded: impl Future<Output = Result<(), StartError>>,
-        request: SpawnRequest,
+        command: SpawnCommand,
         on_fork: impl Fn(i32),
     ) -> Result<Spawned, StartError> {
         let keeper = &self.keeper;
-        let (id, stdio) = (request.id.clone(), request.stdio);
-        let has_sandbox = request.confinement.sandbox.is_some();
+        let (id, stdio) = (command.request.id.clone(), command.request.stdio);
+        let has_sandbox = command.request.confinement.sandbox.is_some();
         let prepared = async {
-            let held = keeper.spawn_paused(request, PausePoint::BeforeExec).await;
+            let held = keeper.spawn_paused(command, PausePoint::BeforeExec).await;
             if let Ok(process) = &held {
                 on_fork(process.pid);
             }
@@ -164,7 +164,7 @@ impl Starter {
     async fn start_in_scope(
         &self,
         recorded: impl Future<Output = Result<(), StartError>>,
-        request: SpawnRequest,
+        command: SpawnCommand,
         limits: &ScopeLimits,
         best_effort: bool,
         on_fork: impl Fn(i32),
@@ -174,9 +174,9 @@ impl Starter {
             let scope = ScopeEnforcement::nothing(limits, &error);
             recorded.await?;
             check_scope(&scope, best_effort)?;
-            return Ok((keeper.spawn(request).await?, scope));
+            return Ok((keeper.spawn(command).await?, scope));
         }
-        let prepared = self.prepare_in_scope(request, limits, best_effort, on_fork);
+        let prepared = self.prepare_in_scope(command, limits, best_effort, on_fork);
         match tokio::join!(prepared, recorded) {
             (Ok((child, scope)), Ok(())) => {
                 let PreparedChild { id, stdio, cgroup } = child;
@@ -198,15 +198,15 @@ impl Starter {
 
     async fn prepare_in_scope(
         &self,
-        request: SpawnRequest,
+        command: SpawnCommand,
         limits: &ScopeLimits,
         best_effort: bool,
         on_fork: impl Fn(i32),
     ) -> Result<(PreparedChild, ScopeEnforcement), StartError> {
-        let (id, stdio) = (request.id.clone(), request.stdio);
+        let (id, stdio) = (command.request.id.clone(), command.request.stdio);
         let process = self
             .keeper
-            .spawn_paused(request, PausePoint::BeforeConfinement)
+            .spawn_paused(command, PausePoint::BeforeConfinement)
             .await?;
         on_fork(process.pid);
         let (scope, cgroup) = self.scopes.enclose(&id, process, limits).await;

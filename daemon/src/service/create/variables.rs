@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use termd_proto::terminal::{CreateTerminal, Owner};
+use termd_proto::terminal::{CreateTerminal, Front, Owner};
 
 use crate::service::descent::agent_environment;
 use crate::terminal::lifecycle::launch::Creator;
@@ -34,6 +34,8 @@ impl Variables {
             !is_place && Creator::Agent.hands_on(OsStr::new(name))
         };
         let handed_on = match (&options.base_env, owner.agent()) {
+            // The agent's own program has made it.
+            _ if owner.front == Front::Shell => Vec::new(),
             (Some(base_env), Some(agent)) => {
                 let persons = agent_environment(&agent);
                 let pairs = base_env.iter().filter(|(name, value)| {
@@ -87,7 +89,7 @@ impl<'a> Words<'a> {
 
 #[cfg(test)]
 mod tests {
-    use termd_proto::terminal::{Agent, Front};
+    use termd_proto::terminal::Agent;
 
     use super::*;
 

@@ -27,7 +27,7 @@ use self::program::program_of;
 use super::registry::Registry;
 
 pub use self::origin::Origin;
-pub(crate) use self::process::agent_environment;
+pub(crate) use self::process::{agent_environment, is_process};
 
 /// Whose a process is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,7 +113,8 @@ impl Descent {
     }
 
     /// The agent that a client serves, which says that `named` is its process: the client's own, or
-    /// that of its parent, with the rest of its program. `None`: it is neither.
+    /// that of its parent, with the rest of its program, or of an agent's shell any that it descends from.
+    /// `None`: it is neither.
     pub fn serve(
         &self,
         client: &Origin,
@@ -125,8 +126,12 @@ impl Descent {
         let process = if named == client.process.pid {
             client.process
         } else {
-            let parent = client.parents.first();
-            let parent = *parent.filter(|parent| parent.pid == named && parent.is_there())?;
+            let believed = match front {
+                Front::Shell => client.parents.len(),
+                _ => 1,
+            };
+            let mut parents = client.parents.iter().take(believed);
+            let parent = *parents.find(|parent| parent.pid == named && parent.is_there())?;
             program_of(parent, self.keeper).unwrap_or(client.process)
         };
         let origin = self.look_at(Some(process.pid));

@@ -41,6 +41,11 @@ impl ProcessId {
     }
 }
 
+/// Whether the process with this pid and start has not ended.
+pub(crate) fn is_process(pid: i32, started: u64) -> bool {
+    ProcessId { pid, started }.is_there()
+}
+
 /// A process and those that it descends from.
 #[derive(Debug)]
 pub(super) struct Lineage {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use termd_proto::terminal::{CloseCause, Owner};
+use termd_proto::terminal::{CloseCause, Owner, TerminalState};
 use tokio_util::sync::CancellationToken;
 
 use super::closing::Closing;
 use super::ender::Ender;
+use super::leftovers::Leftovers;
+use crate::keeper_client::KeeperClient;
 use crate::terminal::handle::Terminal;
 
 /// How long a terminal that is to end with its connection waits for that client to come back after
@@ -18,12 +20,22 @@ const CLIENT_RETURNS_WITHIN: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionBinding {
     ender: Arc<Ender>,
+    leftovers: Leftovers,
     stopping: CancellationToken,
 }
 
 impl ConnectionBinding {
-    pub(crate) fn new(ender: Arc<Ender>, stopping: CancellationToken) -> Self {
-        Self { ender, stopping }
+    pub(crate) fn new(
+        ender: Arc<Ender>,
+        keeper: KeeperClient,
+        stopping: CancellationToken,
+    ) -> Self {
+        let leftovers = Leftovers::new(keeper);
+        Self {
+            ender,
+            leftovers,
+            stopping,
+        }
     }
 
     /// Binds a terminal to something that ends. It is closed with the last that it is bound to.
@@ -58,11 +70,26 @@ impl ConnectionBinding {
         });
     }
 
+    /// Closes a terminal that is bound to nothing, or what its command has left, once that may not live
+    /// any longer.
     async fn close_unbound(&self, terminal: &Arc<Terminal>, actor: &Owner) {
         if !terminal.connections.is_unbound() {
             return;
         }
-        let closing = Closing::because(CloseCause::Disconnect);
+        let has_exited = terminal.state() == TerminalState::Exited;
+        let children = terminal.record.children.filter(|_| has_exited);
+        let cause = match children {
+            Some(children) => {
+                let mut watch = terminal.watch_unattended();
+                let closed = watch.wait_for(|progress| progress.closed_at_ms.is_some());
+                tokio::select! {
+                    cause = self.leftovers.outlived(terminal, children) => cause,
+                    _ = closed => return,
+                }
+            }
+            None => CloseCause::Disconnect,
+        };
+        let closing = Closing::because(cause);
         if let Err(error) = self.ender.finish(terminal, actor, closing).await {
             tracing::warn!(terminal = %terminal.id(), %error, "cannot close what is bound to nothing");
         }

@@ -207,7 +207,7 @@ fn mark_closed(terminal: &Terminal, closing: Closing) {
 async fn end_input(terminal: &Terminal, max: Duration) {
     let ended = async {
         let (bytes, position) = match terminal.record.stdin {
-            Stdin::Null => {
+            Stdin::Null | Stdin::Inherited => {
                 let character = terminal.end_of_file_character().await;
                 (Vec::from_iter(character), PipePosition::default())
             }

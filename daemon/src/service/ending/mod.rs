@@ -4,6 +4,7 @@ mod closing;
 mod connection_binding;
 mod ender;
 mod idle_timer;
+mod leftovers;
 mod limit_recorder;
 mod limit_watch;
 mod retirement;

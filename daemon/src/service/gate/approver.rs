@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, Decision};
-use termd_proto::terminal::{Front, Owner};
+use termd_proto::terminal::Owner;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -250,7 +250,7 @@ fn check_answerer(
     let is_own = (by.front, by.pid) == (asker.front, asker.pid);
     let has_asked = matches!(answerer.way, AnswerWay::Elicitation | AnswerWay::Permission)
         && answerer.speaks_for_person;
-    let is_agents_front = matches!(by.front, Front::Acp | Front::Mcp);
+    let is_agents_front = by.front.is_agents();
     match &by.agent {
         Some(_) if is_agents_front && decision == Decision::Always => {
             Err(TerminalError::NotForAlways(by.front))

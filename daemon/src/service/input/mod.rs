@@ -123,8 +123,10 @@ impl InputSender {
     ) -> Result<SendResult, TerminalError> {
         let secrecy = match terminal.record.stdin {
             Stdin::Pipe => Secrecy::NotShown,
-            Stdin::Null if position == PipePosition::default() => Secrecy::Shown(echo_of(&bytes)),
-            Stdin::Null => {
+            Stdin::Null | Stdin::Inherited if position == PipePosition::default() => {
+                Secrecy::Shown(echo_of(&bytes))
+            }
+            Stdin::Null | Stdin::Inherited => {
                 return Err(TerminalError::Invalid {
                     field: "eof",
                     problem: "and `input_offset` are for a command that reads a pipe: a tty gets \
@@ -179,7 +181,7 @@ impl InputSender {
                         .judge_piped(terminal, typist, &typed, &bytes, position.is_last);
                 judged.await?
             }
-            Stdin::Null => {
+            Stdin::Null | Stdin::Inherited => {
                 let judged =
                     self.gate
                         .judge_typing(terminal, typist, &typed, &bytes, &care.secrecy);
@@ -192,7 +194,7 @@ impl InputSender {
             Err(error) => {
                 let keys = match terminal.record.stdin {
                     Stdin::Pipe => None,
-                    Stdin::Null => ControlKeys::of(&bytes, &typed),
+                    Stdin::Null | Stdin::Inherited => ControlKeys::of(&bytes, &typed),
                 };
                 let keys = keys.ok_or(error)?;
                 self.recorder

@@ -28,6 +28,8 @@ pub enum AuditAction {
     LimitReached,
     /// Another config.toml or approved.toml is in force, or was refused.
     PolicyChanged,
+    /// An agent's shell runs its command where it is, outside the daemon.
+    ShellInPlace,
     /// A connection attached to a terminal.
     TerminalAttach,
     /// A terminal was closed.
@@ -79,6 +81,7 @@ impl AuditAction {
             Self::LimitLeft => "limit.left",
             Self::LimitReached => "limit.reached",
             Self::PolicyChanged => "policy.changed",
+            Self::ShellInPlace => "shell.in_place",
             Self::TerminalAttach => "terminal.attach",
             Self::TerminalClose => "terminal.close",
             Self::TerminalConfined => "terminal.confined",

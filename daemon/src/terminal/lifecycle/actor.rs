@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::termios::{Winsize, tcsetwinsize};
-use termd_keeper::protocol::message::WaitStatus;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{Confinement, EndCause, Stdio};
 use termd_vt::Model;
@@ -17,6 +16,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep_until;
 
 use super::audit::{record_disk_limit, record_exit};
+use super::drain::{Drain, DrainStep, DrainTimes, StoreState};
 use super::exit_limit::{limit_of_command, limit_shown};
 use super::exit_status::exit_status;
 use super::progress::{Exit, ScreenState};
@@ -41,12 +41,6 @@ use crate::terminal::output::spool_writer::PumpStop;
 use crate::terminal::screen::checkpoints::Checkpoints;
 use crate::terminal::screen::size::Size;
 
-/// After the exit, how long a PTY that is still open must be quiet before its output counts as drained.
-/// The kernel hangs the PTY up when a session leader ends, so this is only for a leader that had given
-/// its terminal away.
-const DRAIN_QUIET: Duration = Duration::from_millis(100);
-/// After the exit, how long a PTY that is never quiet is read.
-const MAX_DRAIN: Duration = Duration::from_secs(2);
 /// How often a hung-up PTY is looked at: a program may close the terminal and open it again.
 const HUNG_UP_RETRY: Duration = Duration::from_millis(250);
 
@@ -56,11 +50,7 @@ enum Phase {
     /// The root process lives.
     Running,
     /// The root process was reaped; output may still come.
-    Draining {
-        status: WaitStatus,
-        quiet_until: Instant,
-        until: Instant,
-    },
+    Draining(Drain),
     /// All output is here and the exit is published; the store has the rest to do.
     Storing,
 }
@@ -241,12 +231,8 @@ impl Actor {
             _ => None,
         };
         let drained = match self.phase {
-            Phase::Draining {
-                quiet_until, until, ..
-            } if may_read => Some(quiet_until.min(until)),
-            // Output that may not be read yet is not quiet: the store has to catch up first.
-            Phase::Draining { .. } => Some(now + DRAIN_QUIET),
-            _ => None,
+            Phase::Draining(drain) => Some(drain.wake_at(now, may_read)),
+            Phase::Running | Phase::Storing => None,
         };
         let held = self.keyboard.look_at();
         let turn = self.flood_turn.ends_at();
@@ -267,15 +253,18 @@ impl Actor {
             let stop = self.pump();
             self.pumped(stop);
         }
-        if let Phase::Draining {
-            quiet_until, until, ..
-        } = self.phase
-        {
-            let is_drained = may_read && quiet_until <= now;
-            // What others print into it may wait for ever for a full disk. The exit does not.
-            let is_over = until <= now && (may_read || self.store.stall().is_some());
-            if is_drained || is_over {
-                self.publish_exit();
+        if let Phase::Draining(drain) = self.phase {
+            let store = StoreState {
+                may_read,
+                is_stalled: self.store.stall().is_some(),
+            };
+            match drain.step(self.pump.end(), now, store) {
+                DrainStep::Wait => {}
+                DrainStep::Read => {
+                    let stop = self.pump();
+                    self.pumped(stop);
+                }
+                DrainStep::Publish => self.publish_exit(),
             }
         }
     }
@@ -284,12 +273,12 @@ impl Actor {
         let Some(status) = *self.ends.reaped.borrow_and_update() else {
             return;
         };
-        let now = Instant::now();
-        self.phase = Phase::Draining {
-            status,
-            quiet_until: now + DRAIN_QUIET,
-            until: now + MAX_DRAIN,
+        let times = match self.terminal.record.children {
+            Some(_) => DrainTimes::CALL,
+            None => DrainTimes::TERMINAL,
         };
+        let own_end = self.pump.end() + self.source.waiting_in_pipes();
+        self.phase = Phase::Draining(Drain::new(status, times, own_end, Instant::now()));
         self.blocks.drain();
         self.abandon_input();
         self.close_stdin();
@@ -327,14 +316,14 @@ impl Actor {
             self.checkpoints
                 .keep_if_due(&self.terminal, &self.store, fed, now);
             self.events.output(end, now);
-            if let Phase::Draining { quiet_until, .. } = &mut self.phase {
-                *quiet_until = now + DRAIN_QUIET;
+            if let Phase::Draining(drain) = &mut self.phase {
+                drain.grew(now);
             }
         }
         match stop {
             Ok(PumpStop::Budget | PumpStop::Drained) => {}
             Ok(PumpStop::HungUp) => match self.phase {
-                Phase::Draining { .. } => self.publish_exit(),
+                Phase::Draining(_) => self.publish_exit(),
                 _ => self.line = self.hung_up(now),
             },
             Err(error) => {
@@ -363,7 +352,7 @@ impl Actor {
     }
 
     fn publish_exit(&mut self) {
-        let Phase::Draining { status, .. } = self.phase else {
+        let Phase::Draining(Drain { status, .. }) = self.phase else {
             return;
         };
         self.phase = Phase::Storing;

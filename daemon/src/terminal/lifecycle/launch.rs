@@ -100,21 +100,28 @@ pub enum Creator {
     Person,
     /// An agent's front, or a process that an agent has started.
     Agent,
+    /// An agent's shell, whose command has its environment whole.
+    AgentShell,
 }
 
 impl Creator {
     fn presets(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let agents = match self {
-            Self::Person => &[][..],
-            Self::Agent => &AGENT_VARIABLES,
+        let (presets, agents) = match self {
+            Self::Person => (&PRESET_VARIABLES[..], &[][..]),
+            Self::Agent => (&PRESET_VARIABLES[..], &AGENT_VARIABLES[..]),
+            Self::AgentShell => (&[][..], &[][..]),
         };
-        PRESET_VARIABLES.iter().chain(agents).copied()
+        presets.iter().chain(agents).copied()
+    }
+
+    fn inherits(self, name: &OsStr) -> bool {
+        self == Self::AgentShell || is_inherited(name)
     }
 
     /// Whether a command gets a variable of this name from the environment that it starts from.
     pub fn hands_on(self, name: &OsStr) -> bool {
         let is_preset = self.presets().any(|(preset, _)| name == OsStr::new(preset));
-        is_inherited(name) && !is_preset
+        self.inherits(name) && !is_preset
     }
 }
 
@@ -155,7 +162,9 @@ pub fn environment(
     by_policy: &BTreeMap<String, String>,
     by_request: &BTreeMap<String, String>,
 ) -> BTreeMap<OsString, OsString> {
-    let inherited = base_env.into_iter().filter(|(name, _)| is_inherited(name));
+    let inherited = base_env
+        .into_iter()
+        .filter(|(name, _)| creator.inherits(name));
     let mut env: BTreeMap<OsString, OsString> = inherited.collect();
     let presets = creator.presets();
     env.extend(presets.map(|(name, value)| (name.into(), value.into())));

@@ -5,6 +5,7 @@ pub mod actor;
 pub(crate) mod agents;
 mod audit;
 pub(crate) mod connections;
+mod drain;
 pub(crate) mod exit_limit;
 pub mod exit_status;
 pub mod idle_timeout;

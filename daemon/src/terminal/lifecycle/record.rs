@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use termd_proto::acp::Meta;
-use termd_proto::terminal::{Confinement, Owner, Stdin, Stdio};
+use termd_proto::terminal::{Children, Confinement, Owner, Stdin, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 
 use super::agents::TerminalAgents;
@@ -65,6 +65,9 @@ pub struct Record {
     /// What it reads on pipes. Only the notes have it.
     #[serde(default)]
     pub stdin: Stdin,
+    /// How long what the command of an agent's shell starts may outlive it. Only the notes have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Children>,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
     /// The nonce that the shell signs command lines with. Only the notes have it.
@@ -145,6 +148,7 @@ impl Record {
                 .map_or_else(ScrollbackLines::default, ScrollbackLines::stored),
             stdio: row.stdio,
             stdin: Stdin::Null,
+            children: None,
             meta: row.meta.clone(),
             shell_nonce: None,
         }

@@ -118,6 +118,16 @@ impl Source {
         }
     }
 
+    /// How many bytes wait in the pipes; 0 for a PTY.
+    pub(crate) fn waiting_in_pipes(&self) -> u64 {
+        let Self::Pipes(pipes) = self else {
+            return 0;
+        };
+        let open = [&pipes.stdout, &pipes.stderr].into_iter().flatten();
+        let waiting = open.filter_map(|pipe| rustix::io::ioctl_fionread(pipe.get_ref()).ok());
+        waiting.sum()
+    }
+
     /// The pipe that the command reads, while it is open.
     pub(crate) fn stdin(&self) -> Option<&StdinPipe> {
         match self {

@@ -80,10 +80,7 @@ impl Status {
 
 /// The word for the cause of a close that no client requested.
 pub(in crate::tools) fn close_cause(cause: CloseCause) -> &'static str {
-    match cause {
-        CloseCause::Idle => "idle",
-        CloseCause::Disconnect => "disconnect",
-    }
+    cause.as_str()
 }
 
 fn may_be_closed(error: &ClientError) -> bool {

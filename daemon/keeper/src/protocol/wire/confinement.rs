@@ -209,7 +209,7 @@ impl Reader<'_> {
     }
 
     /// A byte that is 0 or 1; any other is malformed.
-    fn flag(&mut self) -> Result<bool, Malformed> {
+    pub(super) fn flag(&mut self) -> Result<bool, Malformed> {
         match self.u8()? {
             0 => Ok(false),
             1 => Ok(true),

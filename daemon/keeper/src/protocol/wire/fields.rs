@@ -8,8 +8,8 @@ use termd_proto::terminal::{Stdin, Stdio};
 use thiserror::Error;
 
 use crate::protocol::message::{
-    ExecRelease, MAX_LISTED_ORPHANS, Orphan, Orphans, PausePoint, ProcessId, Refusal, SpawnFailure,
-    SpawnStep, WaitStatus,
+    ExecRelease, ListedProcess, MAX_LISTED_PROCESSES, PausePoint, ProcessId, ProcessList, Refusal,
+    SpawnFailure, SpawnStep, WaitStatus,
 };
 
 /// A body that is not what its kind says.
@@ -95,6 +95,7 @@ impl Writer {
         self.u8(match stdin {
             Stdin::Null => 0,
             Stdin::Pipe => 1,
+            Stdin::Inherited => 2,
         });
     }
 
@@ -116,12 +117,12 @@ impl Writer {
         }
     }
 
-    pub(super) fn orphans(&mut self, orphans: &Orphans) {
-        self.u32(orphans.count);
-        self.length(orphans.listed.len());
-        for orphan in &orphans.listed {
-            self.process(orphan.process);
-            self.bytes(&orphan.name);
+    pub(super) fn processes(&mut self, processes: &ProcessList) {
+        self.u32(processes.count);
+        self.length(processes.listed.len());
+        for process in &processes.listed {
+            self.process(process.process);
+            self.bytes(&process.name);
         }
     }
 
@@ -243,6 +244,7 @@ impl<'a> Reader<'a> {
         match self.u8()? {
             0 => Ok(Stdin::Null),
             1 => Ok(Stdin::Pipe),
+            2 => Ok(Stdin::Inherited),
             _ => Err(Malformed),
         }
     }
@@ -285,19 +287,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn orphans(&mut self) -> Result<Orphans, Malformed> {
+    pub(super) fn processes(&mut self) -> Result<ProcessList, Malformed> {
         let (count, length) = (self.u32()?, self.length()?);
-        if length > MAX_LISTED_ORPHANS {
+        if length > MAX_LISTED_PROCESSES {
             return Err(Malformed);
         }
         let mut listed = Vec::new();
         for _ in 0..length {
-            listed.push(Orphan {
+            listed.push(ListedProcess {
                 process: self.process()?,
                 name: self.bytes()?,
             });
         }
-        Ok(Orphans { count, listed })
+        Ok(ProcessList { count, listed })
     }
 
     pub(super) fn refusal(&mut self) -> Result<Refusal, Malformed> {

@@ -6,6 +6,7 @@
 mod confinement;
 mod fields;
 mod file_operation;
+mod inherited;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ mod to_keeper {
     pub(super) const LIST_ORPHANS: u16 = 11;
     pub(super) const SET_AUDIT_HEAD: u16 = 12;
     pub(super) const CLOSE_STDIN: u16 = 13;
+    pub(super) const LIST_TREE: u16 = 14;
 }
 
 /// Kinds from keeper to server. Numbers are never reused.
@@ -50,7 +52,7 @@ mod to_server {
     pub(super) const PING: u16 = 111;
     pub(super) const PAUSED: u16 = 112;
     pub(super) const BUILDER_FAILED: u16 = 113;
-    pub(super) const ORPHANS: u16 = 114;
+    pub(super) const PROCESSES: u16 = 114;
     pub(super) const AUDIT_HEAD: u16 = 115;
     pub(super) const RECOVERY: u16 = 116;
     pub(super) const RELOAD_FAILED: u16 = 117;
@@ -84,6 +86,8 @@ impl ToKeeper {
                 out.pause(request.pause);
                 out.file(request.file.as_ref());
                 out.stdin(request.stdin);
+                out.stderr(request.stderr);
+                out.inherited(&request.inherited);
                 to_keeper::SPAWN
             }
             Self::EndTree { id, end } => {
@@ -120,6 +124,10 @@ impl ToKeeper {
                 to_keeper::RELEASE_EXEC
             }
             Self::ListOrphans => to_keeper::LIST_ORPHANS,
+            Self::ListTree { id } => {
+                out.id(id);
+                to_keeper::LIST_TREE
+            }
             Self::SetAuditHead { head } => {
                 out.bytes(head);
                 to_keeper::SET_AUDIT_HEAD
@@ -152,6 +160,8 @@ impl ToKeeper {
                 pause: input.pause()?,
                 file: input.file()?,
                 stdin: input.stdin()?,
+                stderr: input.stderr()?,
+                inherited: input.inherited()?,
             })),
             to_keeper::END_TREE => Self::EndTree {
                 id: input.id()?,
@@ -176,6 +186,7 @@ impl ToKeeper {
                 release: input.exec_release()?,
             },
             to_keeper::LIST_ORPHANS => Self::ListOrphans,
+            to_keeper::LIST_TREE => Self::ListTree { id: input.id()? },
             to_keeper::SET_AUDIT_HEAD => Self::SetAuditHead {
                 head: input.bytes()?,
             },
@@ -227,9 +238,9 @@ impl ToServer {
                 out.process(*process);
                 to_server::PAUSED
             }
-            Self::Orphans(orphans) => {
-                out.orphans(orphans);
-                to_server::ORPHANS
+            Self::Processes(processes) => {
+                out.processes(processes);
+                to_server::PROCESSES
             }
             Self::Refused(refusal) => {
                 out.refusal(*refusal);
@@ -291,7 +302,7 @@ impl ToServer {
             to_server::PAUSED => Self::Paused {
                 process: input.process()?,
             },
-            to_server::ORPHANS => Self::Orphans(input.orphans()?),
+            to_server::PROCESSES => Self::Processes(input.processes()?),
             to_server::REFUSED => Self::Refused(input.refusal()?),
             to_server::EXITED => {
                 let (id, status) = (input.id()?, input.status()?);

@@ -1,5 +1,5 @@
 use termd_proto::TerminalId;
-use termd_proto::terminal::{Stdin, Stdio};
+use termd_proto::terminal::{Inherited, ResourceLimit, Stderr, Stdin, Stdio};
 
 use super::*;
 use crate::protocol::confinement::{
@@ -9,8 +9,8 @@ use crate::protocol::confinement::{
 };
 use crate::protocol::file_operation::{FileAction, FileOperation, Target};
 use crate::protocol::message::{
-    ExecRelease, Orphan, Orphans, PausePoint, ProcessId, Refusal, SpawnFailure, SpawnStep,
-    WaitStatus,
+    ExecRelease, ListedProcess, PausePoint, ProcessId, ProcessList, Refusal, SpawnFailure,
+    SpawnStep, WaitStatus,
 };
 use crate::protocol::spawn_step::STEPS;
 
@@ -101,7 +101,20 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
                 path: b"/w/f".to_vec(),
                 excluded: vec![b"/state".to_vec()],
             }),
-            stdin: Stdin::Pipe,
+            stdin: Stdin::Inherited,
+            stderr: Stderr::Stdout,
+            inherited: Inherited {
+                umask: Some(0o27),
+                nice: Some(-5),
+                limits: vec![ResourceLimit {
+                    resource: 7,
+                    soft: Some(500),
+                    hard: None,
+                }],
+                ignored_signals: vec![1],
+                blocked_signals: vec![2, 3],
+                fds: vec![0, 7],
+            },
         })),
         ToKeeper::ReleaseExec {
             id: id(),
@@ -132,6 +145,7 @@ fn every_message_to_the_keeper() -> Vec<ToKeeper> {
         ToKeeper::CloseStdin { id: id() },
         ToKeeper::Forget { id: id() },
         ToKeeper::ListOrphans,
+        ToKeeper::ListTree { id: id() },
         ToKeeper::SetAuditHead { head: vec![7; 70] },
         ToKeeper::Ready,
         ToKeeper::Pong,
@@ -173,9 +187,9 @@ fn every_message_to_the_server() -> Vec<ToServer> {
             enforced: enforced(),
         },
         ToServer::Paused { process: process() },
-        ToServer::Orphans(Orphans {
+        ToServer::Processes(ProcessList {
             count: u32::MAX,
-            listed: vec![Orphan {
+            listed: vec![ListedProcess {
                 process: process(),
                 name: b"sleep".to_vec(),
             }],
@@ -259,11 +273,23 @@ fn lengths_of_old(message: &ToKeeper, length: usize) -> Vec<usize> {
             confinement.confinement(&request.confinement);
             let mut file = Writer::default();
             file.file(request.file.as_ref());
-            let before_stdin = length - 1;
+            let mut inherited = Writer::default();
+            inherited.inherited(&request.inherited);
+            let before_inherited = length - inherited.0.len();
+            let before_stderr = before_inherited - 1;
+            let before_stdin = before_stderr - 1;
             let before_file = before_stdin - file.0.len();
             let before_pause = before_file - 1;
             let before = before_pause - confinement.0.len();
-            vec![before_stdin, before_file, before_pause, before, before - 1]
+            vec![
+                before_inherited,
+                before_stderr,
+                before_stdin,
+                before_file,
+                before_pause,
+                before,
+                before - 1,
+            ]
         }
         _ => Vec::new(),
     }

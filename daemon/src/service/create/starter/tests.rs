@@ -11,6 +11,8 @@ use tokio::net::UnixStream;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
+use termd_keeper::protocol::message::SpawnRequest;
+
 use super::*;
 use crate::keeper_client::{Connected, KeeperClient};
 use crate::service::audit_log::AuditLog;
@@ -88,7 +90,7 @@ async fn an_old_keeper_is_not_asked_for_what_needs_a_scope() {
     let state = tempfile::tempdir().unwrap();
     let (starter, old) = beside_an_old_keeper(&state).await;
     let profile = limited(false);
-    let of_true = SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty);
+    let of_true = SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty).into();
     let started = starter.start(async { Ok(()) }, of_true, &profile, |_| {});
     let refused = timeout(PATIENCE, started);
     let Err(error) = refused.await.unwrap() else {
@@ -116,7 +118,7 @@ async fn by_best_effort_it_starts_it_without_and_the_answer_says_so() {
     let (starter, old) = beside_an_old_keeper(&state).await;
     let asking = tokio::spawn(async move {
         let (of_true, profile) = (
-            SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty),
+            SpawnRequest::bare(TerminalId::from_random(1), "/bin/true", Stdio::Pty).into(),
             limited(true),
         );
         let started = starter.start(async { Ok(()) }, of_true, &profile, |_| {});

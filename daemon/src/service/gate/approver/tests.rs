@@ -3,6 +3,7 @@
 use termd_proto::approval::ApprovalState;
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::Agent;
+use termd_proto::terminal::Front;
 
 use super::*;
 

@@ -35,6 +35,9 @@ pub(crate) fn dead(info: &TerminalInfo) -> ToolError {
         (Some(CloseCause::Disconnect), _) => {
             " It was closed with the client that had opened it.".to_owned()
         }
+        (Some(CloseCause::CallEnd | CloseCause::AgentEnd), _) => {
+            " It was closed with the agent whose command it ran.".to_owned()
+        }
         (None, Some(limit)) => format!(" Its limit {} has ended it.", limit.as_str()),
         (None, None) => String::new(),
     };

@@ -1,0 +1,126 @@
+//! What a command takes over from the process that requested it, set in the forked child.
+//!
+//! A child of that process would have all of it. What takes a privilege that the keeper has not is left
+//! as the keeper has it.
+
+use std::os::fd::OwnedFd;
+
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit};
+use termd_proto::terminal::{Inherited, MAX_INHERITED_FD, ResourceLimit, Stdin};
+
+use super::child_fds::FIRST_FREE;
+use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep};
+use crate::sys;
+
+/// The limits that there are, in the order of their numbers (`asm-generic/resource.h`).
+const RESOURCES: [Resource; 16] = [
+    Resource::Cpu,
+    Resource::Fsize,
+    Resource::Data,
+    Resource::Stack,
+    Resource::Core,
+    Resource::Rss,
+    Resource::Nproc,
+    Resource::Nofile,
+    Resource::Memlock,
+    Resource::As,
+    Resource::Locks,
+    Resource::Sigpending,
+    Resource::Msgqueue,
+    Resource::Nice,
+    Resource::Rtprio,
+    Resource::Rttime,
+];
+
+/// What is set before the exec.
+#[derive(Debug)]
+pub(super) struct InheritedState(Inherited);
+
+impl InheritedState {
+    pub(super) fn new(inherited: &Inherited) -> Self {
+        Self(inherited.clone())
+    }
+
+    /// Sets umask, nice value and limits. The limits of a profile come after them, and are lower.
+    pub(super) fn set_attributes(&self) {
+        if let Some(umask) = self.0.umask {
+            rustix::process::umask(Mode::from_raw_mode(umask & 0o777));
+        }
+        if let Some(nice) = self.0.nice {
+            let _ = rustix::process::setpriority_process(None, nice);
+        }
+        self.0.limits.iter().for_each(set_limit);
+    }
+
+    /// Sets the mask of blocked signals; an empty one where none was given. Ignores what is ignored.
+    pub(super) fn set_signals(&self) {
+        for &signal in &self.0.ignored_signals {
+            sys::ignore_signal(signal);
+        }
+        let mut blocked = SigSet::empty();
+        for &number in &self.0.blocked_signals {
+            if let Ok(signal) = number.try_into() {
+                blocked.add(signal);
+            }
+        }
+        // It cannot fail: the arguments are valid.
+        let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&blocked), None);
+    }
+}
+
+fn set_limit(limit: &ResourceLimit) {
+    let resource = usize::try_from(limit.resource);
+    let Some(&resource) = resource.ok().and_then(|number| RESOURCES.get(number)) else {
+        return;
+    };
+    let own = rustix::process::getrlimit(resource).maximum;
+    // A limit that is `None` is infinite.
+    let at_most = |value: Option<u64>, bound: Option<u64>| match (value, bound) {
+        (Some(value), Some(bound)) => Some(value.min(bound)),
+        (value, bound) => value.or(bound),
+    };
+    let maximum = at_most(limit.hard, own);
+    let current = at_most(limit.soft, maximum);
+    let _ = rustix::process::setrlimit(resource, Rlimit { current, maximum });
+}
+
+/// The descriptors that a command takes over, with the numbers that they get.
+#[derive(Debug, Default)]
+pub(super) struct InheritedFds {
+    /// What it reads, where that is one of them.
+    pub(super) stdin: Option<OwnedFd>,
+    /// The others, each from [`FIRST_FREE`] on until it is placed.
+    pub(super) others: Vec<(OwnedFd, i32)>,
+}
+
+impl InheritedFds {
+    /// Of the descriptors beside a request. EINVAL: they are not those that it names. Into a sandbox only
+    /// what the command reads is taken: another one, such as an open directory, would lead out of it.
+    pub(super) fn new(request: &SpawnRequest, sent: Vec<OwnedFd>) -> Result<Self, SpawnFailure> {
+        let invalid = SpawnStep::Pipe.failed(Errno::INVAL);
+        let numbers = &request.inherited.fds;
+        if numbers.len() != sent.len() {
+            return Err(invalid);
+        }
+        let mut fds = Self::default();
+        for (fd, &number) in sent.into_iter().zip(numbers) {
+            match number {
+                0 => fds.stdin = Some(fd),
+                3..=MAX_INHERITED_FD if request.confinement.sandbox.is_some() => {}
+                3..=MAX_INHERITED_FD => {
+                    let fd = rustix::io::fcntl_dupfd_cloexec(fd, FIRST_FREE)
+                        .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
+                    fds.others.push((fd, number));
+                }
+                _ => return Err(invalid),
+            }
+        }
+        if fds.stdin.is_some() != (request.stdin == Stdin::Inherited) {
+            return Err(invalid);
+        }
+        Ok(fds)
+    }
+}
