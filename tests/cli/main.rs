@@ -8,6 +8,7 @@
 mod audit;
 mod codex_exec_server;
 mod completions;
+mod doctor;
 mod errors;
 mod exec;
 mod full_disk;

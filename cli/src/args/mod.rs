@@ -184,6 +184,8 @@ pub(crate) enum Verb {
     /// Tell clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`, or make termd the shell
     /// that they run commands by
     Setup(SetupArgs),
+    /// Try each agent's way to termd's shell, and say what works, what does not, and why
+    Doctor,
     /// Print a shell's completions for termctl
     Completions(CompletionsArgs),
     /// Print termctl's man page, or write those of all verbs and termd's into a directory

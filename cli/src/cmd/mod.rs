@@ -10,6 +10,7 @@ mod completions;
 mod create;
 mod daemon;
 mod delete;
+mod doctor;
 mod exec;
 mod history;
 mod kill;
@@ -106,6 +107,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),
         Verb::Policy(args) => Box::pin(policy::run(context, args)),
         Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),
+        Verb::Doctor => Box::pin(doctor::run(context)),
         Verb::Completions(args) => Box::pin(async move { completions::run(&args) }),
         Verb::Man(args) => Box::pin(async move { man::run(&args) }),
     }

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use super::clients::{Base, Client, Places, Scope};
 use super::shells::{Shells, is_shell_path};
 use super::value::Setting;
-use super::{Action, Change, Edited, Fault, Outcome, SetupError, environments, file, restoring};
+use super::{
+    Action, Change, Edited, Fault, Outcome, SetupError, environments, file, restoring, shells,
+    value,
+};
 
 /// One client's door.
 #[derive(Debug)]
@@ -31,6 +34,19 @@ enum Kind {
     /// An environment of Codex's.
     Environment,
     /// A script that starts the client.
+    Launcher,
+}
+
+/// How a door can be tried without its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trial {
+    /// The client executes the shell.
+    Shell,
+    /// The client executes the shell, and nobody can see from here whether it does.
+    Unseen,
+    /// The client speaks with this program, which names the shell.
+    ExecServer,
+    /// The client is started by this program, and takes the shell from PATH.
     Launcher,
 }
 
@@ -124,6 +140,40 @@ impl Door {
         }
     }
 
+    /// What the client is told of at present: the path of a shell of ours, or of the program that the
+    /// door is. `None` where the door was not entered.
+    pub(crate) fn entered(&self, path: &Path) -> Result<Option<PathBuf>, SetupError> {
+        if let Kind::Launcher = self.kind {
+            let is_there = shells::launcher_at(path)?.is_some();
+            return Ok(is_there.then(|| path.to_owned()));
+        }
+        let text = file::text(path)?;
+        let found = match self.kind {
+            Kind::Environment => environments::found(&text),
+            Kind::Path(names) => value::found(&text, names).map(|value| ours(value.as_ref())),
+            Kind::Profile(names) => {
+                let profile = value::found(&text, names);
+                profile.map(|value| ours(value.as_ref().and_then(|value| value.get("path"))))
+            }
+            Kind::Launcher => Ok(None),
+        };
+        let found = found.map_err(|fault| SetupError::Text {
+            path: path.to_owned(),
+            fault,
+        })?;
+        Ok(found.map(PathBuf::from))
+    }
+
+    /// How the door is to be tried.
+    pub(crate) fn trial(&self) -> Trial {
+        match self.kind {
+            Kind::Path(_) => Trial::Shell,
+            Kind::Profile(_) => Trial::Unseen,
+            Kind::Environment => Trial::ExecServer,
+            Kind::Launcher => Trial::Launcher,
+        }
+    }
+
     /// The smallest file with the door in it.
     pub(crate) fn fragment(&self, shells: &Shells, termctl: &str) -> String {
         match self.kind {
@@ -174,6 +224,12 @@ impl Door {
 pub(crate) fn names() -> String {
     let names: Vec<&str> = DOORS.iter().map(|door| door.client).collect();
     names.join(", ")
+}
+
+/// The path, if it is one of our shells.
+fn ours(value: Option<&Value>) -> Option<String> {
+    let value = value.filter(|value| is_path_of_ours(value))?;
+    value.as_str().map(str::to_owned)
 }
 
 fn is_path_of_ours(value: &Value) -> bool {

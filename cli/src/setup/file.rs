@@ -97,6 +97,15 @@ pub(super) fn backups(path: &Path) -> Vec<String> {
     texts
 }
 
+/// A file's text; that of a missing one is empty.
+pub(super) fn text(path: &Path) -> Result<String, SetupError> {
+    let bytes = read(path, path)?.unwrap_or_default();
+    String::from_utf8(bytes).map_err(|error| SetupError::Text {
+        path: path.to_owned(),
+        fault: Fault::at("", error.utf8_error().valid_up_to(), "not UTF-8"),
+    })
+}
+
 /// Removes a file that holds nothing. A link stays.
 pub(super) fn remove_empty(path: &Path) {
     let is_empty = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0);

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub(crate) use clients::{CLIENTS, Client, ClientName, Places, Scope, names};
-pub(crate) use doors::{Door, names as clients_with_doors};
+pub(crate) use doors::{Door, Trial, names as clients_with_doors};
 pub(crate) use entry::{Arguments, Server};
 pub(crate) use fragment::fragment;
 pub(crate) use shells::{Shells, program_beside};

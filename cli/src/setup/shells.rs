@@ -112,6 +112,14 @@ impl Shells {
         Ok(change)
     }
 
+    /// What each link leads to; `None` where it is not there.
+    pub(crate) fn targets(&self) -> Vec<(PathBuf, Option<PathBuf>)> {
+        let links = NAMES.iter().map(|name| self.folder.join(name));
+        links
+            .map(|link| (link.clone(), fs::canonicalize(link).ok()))
+            .collect()
+    }
+
     fn state(&self, link: &Path) -> Result<LinkState, SetupError> {
         match fs::symlink_metadata(link) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(LinkState::Missing),
@@ -185,7 +193,7 @@ impl Shells {
 }
 
 /// The launcher that is there. Another file in its place is an error.
-fn launcher_at(path: &Path) -> Result<Option<String>, SetupError> {
+pub(super) fn launcher_at(path: &Path) -> Result<Option<String>, SetupError> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Ok(text) if text.lines().nth(1) == Some(MARK) => Ok(Some(text)),

@@ -73,7 +73,7 @@ impl Setting<'_> {
     }
 
     /// The value that is there, and its first byte.
-    pub(super) fn found(&self, body: &str) -> Result<Option<(Value, usize)>, Fault> {
+    fn found(&self, body: &str) -> Result<Option<(Value, usize)>, Fault> {
         let (name, containers) = self.split()?;
         let Some(root) = root(body)? else {
             return Ok(None);
@@ -103,6 +103,17 @@ impl Setting<'_> {
         let name = self.path.join(".");
         format!("{name} is set to something else, and stays; take it out first")
     }
+}
+
+/// The value at a path of members in a text.
+pub(super) fn found(text: &str, path: &[&str]) -> Result<Option<Value>, Fault> {
+    let setting = Setting {
+        path,
+        value: Value::Null,
+        is_ours: |_| false,
+    };
+    let (_, body) = split_mark(text);
+    Ok(setting.found(body)?.map(|(value, _)| value))
 }
 
 fn settings(value: Option<Value>) -> Map<String, Value> {

@@ -63,7 +63,7 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
 }
 
 /// The user's directories, and the project's.
-fn places() -> Result<Places, CliError> {
+pub(super) fn places() -> Result<Places, CliError> {
     let project = env::current_dir()
         .map_err(|error| CliError::Io("cannot tell the current directory", error))?;
     let variable = |name: &str| env::var_os(name).map(PathBuf::from);
@@ -141,7 +141,7 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
 
 /// The paths of this program.
 #[derive(Debug)]
-struct Installation {
+pub(super) struct Installation {
     /// The path by which it was called, which may be a link: one in a package manager's profile
     /// outlives its target.
     called: PathBuf,
@@ -157,12 +157,12 @@ impl Installation {
     }
 
     /// Both paths, the one for settings first.
-    fn programs(&self) -> [&Path; 2] {
+    pub(super) fn programs(&self) -> [&Path; 2] {
         [&self.called, &self.running]
     }
 }
 
-fn installation() -> Result<Installation, SetupError> {
+pub(super) fn installation() -> Result<Installation, SetupError> {
     let called = env::args_os().next().unwrap_or_default();
     find_installation(&called).map_err(SetupError::NoProgram)
 }
