@@ -405,7 +405,9 @@ fn api(
         ..
     } = services;
     let (ender, binding, store) = (&ending.ender, &ending.binding, &base.store);
+    let output_secrets = &services.output_secrets;
     let acp = AcpHandler {
+        output_secrets: output_secrets.clone(),
         registry: Arc::clone(&base.registry),
         creator: Arc::clone(creator),
         ender: Arc::clone(ender),
@@ -419,6 +421,7 @@ fn api(
         creator: Arc::clone(creator),
         ender: Arc::clone(ender),
         in_place: in_place.clone(),
+        output_secrets: output_secrets.clone(),
         binding: binding.clone(),
         attachments: services.attachments.clone(),
         gate: Arc::clone(&gate.gate),
@@ -447,6 +450,7 @@ fn api(
         store: store.clone(),
     };
     let command = CommandHandler {
+        output_secrets: output_secrets.clone(),
         catalog: catalog.clone(),
         store: store.clone(),
     };

@@ -16,8 +16,8 @@ use crate::paths::Paths;
 use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
     Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, InputRecorder, InputSender,
-    LimitRecorder, LimitWatch, OwnDirectories, PolicyInForce, Preflight, Registry, Retirement,
-    Sandboxes, Scopes, Screens, Starter, TerminalTasks, TreeEnd,
+    LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce, Preflight, Registry,
+    Retirement, Sandboxes, Scopes, Screens, Starter, TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
 use crate::store::Store;
@@ -27,7 +27,7 @@ use crate::terminal::output::backlog::Backlog;
 use crate::terminal::output::flood_turn::FloodTurns;
 use termd_keeper::protocol::message::InventoryTerminal;
 use termd_policy::Policy;
-use termd_policy::secrets::redact::RedactionKey;
+use termd_policy::secrets::redact::{RedactionKey, Redactor};
 
 /// Events that a subscriber may be behind before it gets a lag event.
 const EVENT_QUEUE: usize = 1_024;
@@ -121,6 +121,14 @@ impl GateServices {
     }
 }
 
+fn output_secrets(redactor: Redactor, gate: &GateServices, config: &Config) -> OutputSecrets {
+    OutputSecrets {
+        redactor,
+        policy: Arc::clone(&gate.policy),
+        hidden_in_shells: config.agents.output.hide_secrets,
+    }
+}
+
 /// What ends terminals.
 #[derive(Debug)]
 pub(super) struct EndingServices {
@@ -176,6 +184,7 @@ pub(super) struct Services {
     pub(super) disk: Arc<Disk>,
     pub(super) sandboxes: Sandboxes,
     pub(super) tasks: Arc<TerminalTasks>,
+    pub(super) output_secrets: OutputSecrets,
 }
 
 /// What is done once, when a server starts.
@@ -207,6 +216,7 @@ impl Services {
         let (config, paths) = (options.config, options.paths);
         let base = Base::new(options.store, options.keeper, config.limits.running());
         let approved_file = options.approved.file.clone();
+        let redactor = options.approved.redactor.clone();
         let approvals = Approvals::new(config.approval_timeout(), options.key);
         let gate = GateServices::new(&base, options.policy, options.approved, approvals);
         let ending = EndingServices::new(&base, config.kill_grace());
@@ -279,6 +289,7 @@ impl Services {
         let input = Arc::clone(&gate.gate);
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
         let services = Self {
+            output_secrets: output_secrets(redactor, &gate, config),
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
             attachments: Attachments::new(
                 base.audit.clone(),

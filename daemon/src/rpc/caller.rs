@@ -10,7 +10,12 @@ impl ConnectionContext {
     pub(super) fn native_owner(&self) -> Owner {
         let introduction = self.introduction();
         let session = introduction.session.clone();
-        self.owner(introduction.front.unwrap_or(Front::Cli), session)
+        self.owner(self.front(), session)
+    }
+
+    /// The front that the client is.
+    pub(super) fn front(&self) -> Front {
+        self.introduction().front.unwrap_or(Front::Cli)
     }
 
     /// The owner of what is done through ACP, in this ACP session.

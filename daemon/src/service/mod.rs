@@ -14,6 +14,7 @@ mod files;
 mod gate;
 mod in_place;
 mod input;
+mod output_secrets;
 mod random;
 mod registry;
 mod renamer;
@@ -45,6 +46,7 @@ pub(crate) use self::gate::{
 };
 pub(crate) use self::in_place::InPlace;
 pub(crate) use self::input::{InputRecorder, InputSender};
+pub(crate) use self::output_secrets::OutputSecrets;
 pub(crate) use self::registry::Registry;
 pub(crate) use self::renamer::Renamer;
 pub(crate) use self::sandbox::Sandboxes;

@@ -60,6 +60,7 @@ pub struct Policy {
     programs: Programs,
     unlisted: Unlisted,
     foreign_terminals: ForeignTerminals,
+    hide_secrets: bool,
     /// The commands that are approved for always.
     approved: Approved,
     home: Option<Arc<str>>,
@@ -142,6 +143,7 @@ impl Policy {
             programs: Programs::with(&spec.programs),
             unlisted: spec.unlisted,
             foreign_terminals: spec.foreign_terminals,
+            hide_secrets: spec.hide_secrets,
             approved: Approved::default(),
             home: source.home.map(Into::into),
         })
@@ -401,6 +403,11 @@ impl Policy {
         let spec = spec.unwrap_or_else(|| ProfileSpec::built_in(SandboxKind::ReadOnly));
         let env = EnvRules::of(secrets, &written.env, &spec.env);
         Profile::of(name, &spec, env)
+    }
+
+    /// Whether ACP agents and MCP clients are shown secrets in output by their names alone.
+    pub fn hides_secrets(&self) -> bool {
+        self.hide_secrets
     }
 
     fn front(&self, front: Front) -> &FrontSpec {

@@ -29,6 +29,8 @@ pub struct PolicySpec {
     pub unlisted: Unlisted,
     /// Whether an agent may use a terminal that is not its own.
     pub foreign_terminals: ForeignTerminals,
+    /// Whether ACP agents and MCP clients are shown secrets in output as `[secret NAME]`.
+    pub hide_secrets: bool,
 }
 
 /// Rows of a configuration. What a program reads and prints is asked of the built-in rows only.

@@ -7,6 +7,7 @@ mod finding;
 mod lazy_regex;
 mod line_reader;
 mod mark;
+pub mod output;
 mod programs;
 pub mod redact;
 pub(crate) mod secret_names;

@@ -245,7 +245,7 @@ impl Redactor {
         }
     }
 
-    fn shapes_in(&self, text: &str) -> Finding {
+    pub(super) fn shapes_in(&self, text: &str) -> Finding {
         let mut finding = Finding::default();
         shapes::find(text, &mut finding);
         for pattern in &self.configured {
@@ -280,7 +280,11 @@ impl Redactor {
 }
 
 /// The words that are hidden of what was found, in order.
-fn hidden_in(text: &str, finding: &Finding, uses: &VariableUses<'_>) -> Vec<Range<usize>> {
+pub(super) fn hidden_in(
+    text: &str,
+    finding: &Finding,
+    uses: &VariableUses<'_>,
+) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
     for place in &finding.places {
         match &place.kind {

@@ -17,7 +17,7 @@ use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::params;
-use crate::service::{ConnectionBinding, Creator, Ender, Registry};
+use crate::service::{ConnectionBinding, Creator, Ender, OutputSecrets, Registry};
 use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
@@ -33,6 +33,7 @@ const META_KEY: &str = "termd";
 #[derive(Debug)]
 pub struct AcpHandler {
     pub(crate) registry: Arc<Registry>,
+    pub(crate) output_secrets: OutputSecrets,
     pub(crate) creator: Arc<Creator>,
     pub(crate) ender: Arc<Ender>,
     pub(crate) binding: ConnectionBinding,
@@ -142,6 +143,10 @@ impl AcpHandler {
             start: tail.start,
             end: tail.end,
         };
+        let hidden = self
+            .output_secrets
+            .hidden(Front::Acp, &terminal, &tail.text);
+        let output = hidden.unwrap_or(tail.text);
         let mut meta = given(meta).unwrap_or_default();
         let mut ours = json!(range);
         if let Some(cause) = progress.end_cause {
@@ -149,7 +154,7 @@ impl AcpHandler {
         }
         meta.insert(META_KEY.to_owned(), ours);
         Ok(TerminalOutputResponse {
-            output: tail.text,
+            output,
             truncated: tail.truncated,
             exit_status: progress.exit.as_ref().map(acp_status),
             meta: Some(meta),

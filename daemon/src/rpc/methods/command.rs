@@ -10,7 +10,7 @@ use termd_proto::terminal::ReadResult;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::Catalog;
+use crate::service::{Catalog, OutputSecrets};
 use crate::store::{CommandQuery, Store};
 use crate::terminal::Terminal;
 use crate::terminal::read::command_output::read_command;
@@ -23,6 +23,7 @@ const MAX_PAGE: u32 = 1_000;
 pub struct CommandHandler {
     pub(crate) catalog: Catalog,
     pub(crate) store: Store,
+    pub(crate) output_secrets: OutputSecrets,
 }
 
 impl CommandHandler {
@@ -106,7 +107,7 @@ impl CommandHandler {
     async fn read(
         self: Arc<Self>,
         params: ReadCommand,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<ReadResult> {
         let ReadCommand {
             id,
@@ -118,6 +119,7 @@ impl CommandHandler {
         let terminal = self.catalog.find(&id).await?;
         let command = self.command(&terminal, number).await?;
         let encoding = encoding.unwrap_or_default();
-        Ok(read_command(&terminal, &command, since, max_bytes, encoding).await?)
+        let result = read_command(&terminal, &command, since, max_bytes, encoding).await?;
+        Ok(self.output_secrets.hide(context.front(), &terminal, result))
     }
 }

@@ -24,8 +24,8 @@ use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InPlace, InputSender,
-    Renamer, Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel, checked_size,
-    wait_result,
+    OutputSecrets, Renamer, Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel,
+    checked_size, wait_result,
 };
 use crate::terminal::input::PipePosition;
 use crate::terminal::read::options::ReadOptions;
@@ -50,6 +50,7 @@ pub struct SessionHandler {
     pub(crate) catalog: Catalog,
     pub(crate) creator: Arc<Creator>,
     pub(crate) in_place: InPlace,
+    pub(crate) output_secrets: OutputSecrets,
     pub(crate) ender: Arc<Ender>,
     pub(crate) binding: ConnectionBinding,
     pub(crate) attachments: Attachments,
@@ -205,12 +206,13 @@ impl SessionHandler {
     async fn read(
         self: Arc<Self>,
         params: ReadTerminal,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<ReadResult> {
         let options = ReadOptions::try_from(&params)?;
         check_wait("wait_ms", params.wait_ms)?;
         let terminal = self.find(&params.id).await?;
-        Ok(read(&terminal, &options).await?)
+        let result = read(&terminal, &options).await?;
+        Ok(self.output_secrets.hide(context.front(), &terminal, result))
     }
 
     async fn send(

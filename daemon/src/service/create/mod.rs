@@ -50,6 +50,7 @@ use crate::terminal::output::transcript::Transcript;
 use crate::terminal::screen::{Screen, new_model};
 use termd_keeper::protocol::message::Spawned;
 use termd_policy::Profile;
+use termd_policy::secrets::output::KnownSecrets;
 
 pub(crate) use self::preflight::Preflight;
 pub(crate) use self::request::{CreateRequest, checked_size};
@@ -352,9 +353,19 @@ impl Creator {
             stdin: request.options.stdin,
             children: request.children(&self.agents),
             meta: request.options.meta.clone(),
+            secrets: secrets(request, launch),
             shell_nonce: None,
         }
     }
+}
+
+/// The secrets of the environment of an agent's command.
+fn secrets(request: &CreateRequest, launch: &Launch) -> KnownSecrets {
+    if !request.owner.front.is_agents() {
+        return KnownSecrets::default();
+    }
+    let pairs = launch.env.iter();
+    KnownSecrets::of(pairs.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))))
 }
 
 /// Takes a label, from its holder where there is one.

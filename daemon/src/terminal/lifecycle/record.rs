@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use termd_policy::secrets::output::KnownSecrets;
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{Children, Confinement, Owner, Stdin, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
@@ -70,6 +71,10 @@ pub struct Record {
     pub children: Option<Children>,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
+    /// The secrets of the environment of an agent's command, which are hidden in output. Only the notes
+    /// have them.
+    #[serde(default, skip_serializing_if = "KnownSecrets::is_empty")]
+    pub secrets: KnownSecrets,
     /// The nonce that the shell signs command lines with. Only the notes have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell_nonce: Option<ShellNonce>,
@@ -150,6 +155,7 @@ impl Record {
             stdin: Stdin::Null,
             children: None,
             meta: row.meta.clone(),
+            secrets: KnownSecrets::default(),
             shell_nonce: None,
         }
     }
