@@ -64,6 +64,9 @@ pub(crate) enum CliError {
     /// `daemon` did not do what it was to do.
     #[error(transparent)]
     Daemon(#[from] DaemonError),
+    /// A program that termctl runs cannot be started.
+    #[error("cannot start {}: {}", escaped(&.0.to_string_lossy()), .1)]
+    NotStarted(PathBuf, #[source] io::Error),
     /// A file cannot be written.
     #[error("cannot write {}: {source}", escaped(&.path.to_string_lossy()))]
     Unwritable { path: PathBuf, source: io::Error },
@@ -174,6 +177,7 @@ impl CliError {
             | Self::Exec(_)
             | Self::Daemon(_)
             | Self::Io(..)
+            | Self::NotStarted(..)
             | Self::Unwritable { .. }
             | Self::Client(ClientError::BadAnswer(_)) => ExitCode::FAILED,
             Self::Client(ClientError::Refused(refusal)) => {
@@ -244,6 +248,7 @@ impl CliError {
             Self::Mcp(McpError::Signals(_))
             | Self::Acp(_)
             | Self::Io(..)
+            | Self::NotStarted(..)
             | Self::Unwritable { .. } => own("io"),
         }
     }

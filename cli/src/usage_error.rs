@@ -95,6 +95,9 @@ pub(crate) enum UsageError {
     /// `setup` without `--client`, where no client is installed.
     #[error("no MCP client was found; --client sets up one of {known}")]
     NoMcpClient { known: String },
+    /// `setup --shell` without `--client`, where no client with a door is installed.
+    #[error("no client was found whose shell could be set; --client sets up one of {known}")]
+    NoClientWithDoor { known: String },
     /// `setup`: the path of this program cannot stand in a client's settings.
     #[error("{}: settings hold UTF-8 only", escaped(&.0.to_string_lossy()))]
     ProgramNotUtf8(PathBuf),

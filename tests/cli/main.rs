@@ -6,7 +6,9 @@
 #![allow(clippy::format_collect)]
 
 mod audit;
+mod codex_exec_server;
 mod completions;
+mod doctor;
 mod errors;
 mod exec;
 mod full_disk;
@@ -15,6 +17,7 @@ mod policy;
 mod run;
 mod send;
 mod setup;
+mod setup_shell;
 mod termctl;
 mod terminal_end;
 mod verbs;

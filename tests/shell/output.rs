@@ -185,3 +185,28 @@ fn the_record_has_what_ran() {
     assert_eq!(terminal["owner"]["session"], "session-1");
     assert_eq!(terminal["exit_status"]["exit_code"], 0);
 }
+
+#[test]
+fn secrets_do_not_go_to_a_model() {
+    let door = Door::open();
+    let line = "echo $API_TOKEN; echo $API_TOKEN >&2";
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = door.command(&["-c", line]);
+        command.env("API_TOKEN", "s3cret-of-mine");
+        command.envs(variables.iter().copied());
+        door.run_command(&mut command)
+    };
+    let hidden = "[secret API_TOKEN]\n";
+    let opencode = run(&[("OPENCODE", "1")]);
+    assert_eq!(
+        (opencode.out.as_str(), opencode.err.as_str()),
+        (hidden, hidden)
+    );
+    let codex = run(&[("CODEX_THREAD_ID", "t"), ("CODEX_TOOL_CALL_ID", "c")]);
+    assert_eq!(codex.out, hidden);
+    // Not a model's: a pipe of a script, and a shell that takes the environment.
+    let shown = "s3cret-of-mine\n";
+    assert_eq!(run(&[]).out, shown);
+    assert_eq!(run(&[("CODEX_THREAD_ID", "t")]).out, shown);
+    assert_eq!(run(&[("OPENCODE", "1"), ("TERMD_RAW", "1")]).out, shown);
+}

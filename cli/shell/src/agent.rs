@@ -138,6 +138,18 @@ impl Agent {
         Some(Meta::from_iter([(CALL_MEMBER.to_owned(), call.into())]))
     }
 
+    /// Whether a model reads what the command prints, as far as the agent tells: it runs other commands
+    /// too, such as those that take its environment. `is_wrapped`: the daemon has found the line that the
+    /// model wrote within the one that was run.
+    pub(crate) fn is_for_model(&self, is_wrapped: bool) -> bool {
+        match self.client.as_deref() {
+            Some("codex") => self.call.is_some(),
+            Some("opencode") => true,
+            Some("claude-code" | "gemini-cli") => is_wrapped,
+            _ => false,
+        }
+    }
+
     /// A descriptor that is readable once the agent's process has ended. That process is a parent, so
     /// its pid is its own until this one has another parent.
     pub(crate) fn pidfd(&self) -> Option<OwnedFd> {

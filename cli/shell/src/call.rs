@@ -14,7 +14,7 @@ use termd_proto::terminal::{
 use termd_proto::{ErrorKind, Offset, TerminalRef};
 
 use crate::connection::{Answer, CallError};
-use crate::create::Started;
+use crate::create::{Form, Started};
 use crate::error::{LostError, print_line};
 use crate::output::Output;
 use crate::pty::Keyboard;
@@ -188,7 +188,10 @@ impl Call {
             let from = ReadFrom::Offset(stream.next);
             let read = ReadTerminal {
                 max_bytes: Some(PAGE_BYTES),
-                encoding: Some(Encoding::Base64),
+                encoding: Some(match self.started.form {
+                    Form::Exact => Encoding::Base64,
+                    Form::Text => Encoding::Raw,
+                }),
                 wait_ms: Some(WAIT_MS),
                 stream: stream.which,
                 ..ReadTerminal::new(self.started.terminal.clone(), from)
@@ -257,8 +260,14 @@ impl Call {
             print_line(&format!("{} of the output are not kept", bytes(lost)));
         }
         stream.next = page.end;
-        if let Some(data) = page.data.filter(|_| !self.is_pipe_broken) {
-            stream.output.push(&data).map_err(LostError::Output)?;
+        if !self.is_pipe_broken {
+            if let Some(data) = page.data {
+                stream
+                    .output
+                    .push_base64(&data)
+                    .map_err(LostError::Output)?;
+            }
+            stream.output.push_text(&page.text.unwrap_or_default());
         }
         if page.at_end && page.state != TerminalState::Running {
             // Output and state are read one after the other: what came between is in the next page.

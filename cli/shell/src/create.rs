@@ -29,6 +29,8 @@ use crate::surroundings::{OutputPipes, Surroundings, Unfit};
 
 /// Set in each of the daemon's terminals: what runs there runs in the daemon already.
 const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
+/// Set, and not empty: the model gets the output as it is.
+const RAW_VARIABLE: &str = "TERMD_RAW";
 /// How long the record of a command that runs in place may take.
 const REPORT: Duration = Duration::from_secs(1);
 
@@ -58,12 +60,30 @@ impl From<io::Error> for WaitError {
     }
 }
 
+/// What the output is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The bytes that the command has written.
+    Exact,
+    /// Text in UTF-8, in which the daemon has hidden secrets.
+    Text,
+}
+
+/// What the daemon has answered.
+#[derive(Debug)]
+struct Created {
+    terminal: TerminalRef,
+    /// Whether the line that a model wrote stands within the one that is run.
+    is_wrapped: bool,
+}
+
 /// A command that the daemon runs.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) server: Server,
     pub(crate) connection: Connection,
     pub(crate) terminal: TerminalRef,
+    pub(crate) form: Form,
     pub(crate) signals: Signals,
     pub(crate) surroundings: Surroundings,
     /// Readable once the agent's process has ended.
@@ -97,7 +117,7 @@ impl<'a> Start<'a> {
         let socket = socket::find().ok_or(NotStarted::InPlace)?;
         let server = Server::new(socket, self.agent.hello());
         let connected = server.connect();
-        let (mut connection, _) = connected.map_err(|_| NotStarted::InPlace)?;
+        let (mut connection, daemon) = connected.map_err(|_| NotStarted::InPlace)?;
         let (surroundings, request) = match self.request() {
             Ok(request) => request,
             Err(unfit) => return Err(self.in_place(&mut connection, &unfit.to_string())),
@@ -105,11 +125,19 @@ impl<'a> Start<'a> {
         let nothing = termd_proto::terminal::Inherited::default();
         let signals = Signals::take(request.inherited.as_ref().unwrap_or(&nothing));
         let signals = signals.map_err(|_| NotStarted::InPlace)?;
-        let terminal = self.create(&server, &mut connection, &request, &signals)?;
+        let created = self.create(&server, &mut connection, &request, &signals)?;
+        let hides = daemon.shell.is_some_and(|output| output.hide_secrets);
+        let is_raw = env::var_os(RAW_VARIABLE).is_some_and(|value| !value.is_empty());
+        let form = if hides && !is_raw && self.agent.is_for_model(created.is_wrapped) {
+            Form::Text
+        } else {
+            Form::Exact
+        };
         Ok(Started {
             server,
             connection,
-            terminal,
+            terminal: created.terminal,
+            form,
             signals,
             surroundings,
             agent: self.agent.pidfd(),
@@ -123,11 +151,11 @@ impl<'a> Start<'a> {
         connection: &mut Connection,
         request: &CreateTerminal,
         signals: &Signals,
-    ) -> Result<TerminalRef, NotStarted> {
+    ) -> Result<Created, NotStarted> {
         loop {
             let since_ms = now_ms();
             let refusal = match create_once(connection, request, signals) {
-                Ok(terminal) => return Ok(terminal),
+                Ok(created) => return Ok(created),
                 Err(WaitError::Signalled(signal)) => return Err(NotStarted::Signalled(signal)),
                 Err(WaitError::Call(CallError::Refused(refusal))) => refusal,
                 Err(WaitError::Call(CallError::Disconnected(_) | CallError::Timeout)) => {
@@ -137,6 +165,10 @@ impl<'a> Start<'a> {
                         .map_err(|_| NotStarted::InPlace)?;
                     let found = Server::own_terminal(connection, since_ms).ok().flatten();
                     let reason = "termd was replaced before it was started";
+                    let found = found.map(|terminal| Created {
+                        terminal,
+                        is_wrapped: false,
+                    });
                     return found.ok_or_else(|| self.in_place(connection, reason));
                 }
             };
@@ -241,7 +273,7 @@ fn create_once(
     connection: &mut Connection,
     request: &CreateTerminal,
     signals: &Signals,
-) -> Result<TerminalRef, WaitError> {
+) -> Result<Created, WaitError> {
     let numbers = request.inherited.iter();
     let numbers: Vec<_> = numbers
         .flat_map(|inherited| &inherited.fds)
@@ -249,7 +281,10 @@ fn create_once(
         .collect();
     let id = connection.send_with_fds(request, &inherited::descriptors(&numbers))?;
     let info = wait::<CreateTerminal>(connection, id, signals)?;
-    Ok(TerminalRef::from(&info.id))
+    Ok(Created {
+        terminal: TerminalRef::from(&info.id),
+        is_wrapped: info.agent_line.is_some(),
+    })
 }
 
 /// Waits until a person has agreed. An error: nobody has.

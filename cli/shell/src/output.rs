@@ -53,10 +53,13 @@ impl Output {
         }
     }
 
-    /// Takes a page of exact output, as base64. **What a model is shown is to be decided here**: between
-    /// this and `pending` output can be held back, cut and redacted; `daemon.hello` says how
-    /// ([`ShellOutput`](termd_proto::shell::ShellOutput)).
-    pub(crate) fn push(&mut self, data: &str) -> io::Result<()> {
+    /// Takes a page of output as text.
+    pub(crate) fn push_text(&mut self, text: &str) {
+        self.pending.extend_from_slice(text.as_bytes());
+    }
+
+    /// Takes a page of exact output, as base64.
+    pub(crate) fn push_base64(&mut self, data: &str) -> io::Result<()> {
         let decoded = BASE64.decode_vec(data, &mut self.pending);
         decoded.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
@@ -115,7 +118,7 @@ mod tests {
         let fd = crate::sys::inherited_fd(writer.as_fd().as_raw_fd());
         let mut output = Output::to(fd);
         let bytes = vec![b'x'; 300_000];
-        output.push(&BASE64.encode(&bytes)).unwrap();
+        output.push_base64(&BASE64.encode(&bytes)).unwrap();
         let mut read = Vec::new();
         while !output.is_flushed() {
             let mut fds = [output.poll_fd()];

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
 mod audit;
+mod codex;
 mod daemon;
 mod exec;
 mod help;
@@ -24,6 +25,7 @@ pub(crate) use acp::{AcpAgentArgs, AcpArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
+pub(crate) use codex::CodexExecServerArgs;
 pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
@@ -161,6 +163,8 @@ pub(crate) enum Verb {
     /// Hold an ACP agent for `termctl acp`, which alone starts this
     #[command(hide = true)]
     AcpAgent(AcpAgentArgs),
+    /// Run `codex exec-server` with termd's shell: what Codex's environments.toml starts
+    CodexExecServer(CodexExecServerArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
     Status,
     /// Reload, stop or restart the daemon
@@ -177,8 +181,11 @@ pub(crate) enum Verb {
     Deny(DenyArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
-    /// Tell MCP clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`
+    /// Tell clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`, or make termd the shell
+    /// that they run commands by
     Setup(SetupArgs),
+    /// Try each agent's way to termd's shell, and say what works, what does not, and why
+    Doctor,
     /// Print a shell's completions for termctl
     Completions(CompletionsArgs),
     /// Print termctl's man page, or write those of all verbs and termd's into a directory

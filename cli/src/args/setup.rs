@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::ToolsetArg;
 use crate::arg_types::{ServerName, Variable};
-use crate::setup::ClientName;
+use crate::setup::{Action, ClientName};
 
 fn clients() -> String {
     let names = crate::setup::names();
@@ -12,11 +12,17 @@ fn clients() -> String {
 }
 
 /// `termctl setup`.
+// Each is a flag of the command line.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// Which client; more with a comma [default: all that are found]
     #[arg(long = "client", value_delimiter = ',', value_name = "NAME", long_help = clients())]
     pub(crate) clients: Vec<ClientName>,
+    /// Make termd the shell of agents, in the place of `termctl mcp`: links to termd-shell, and each
+    /// client's door to them
+    #[arg(long, conflicts_with_all = ["project", "tools", "name", "env"])]
+    pub(crate) shell: bool,
     /// Set up the project in the current directory, not the user
     #[arg(long)]
     pub(crate) project: bool,
@@ -36,4 +42,14 @@ pub(crate) struct SetupArgs {
     /// A variable that the client sets for it; may be given again
     #[arg(long = "env", value_name = "NAME=VALUE")]
     pub(crate) env: Vec<Variable>,
+}
+
+impl SetupArgs {
+    pub(crate) fn action(&self) -> Action {
+        if self.remove {
+            Action::Remove
+        } else {
+            Action::Add
+        }
+    }
 }

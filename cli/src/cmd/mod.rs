@@ -5,10 +5,12 @@ mod approvals;
 mod attach;
 mod audit;
 mod close;
+mod codex_exec_server;
 mod completions;
 mod create;
 mod daemon;
 mod delete;
+mod doctor;
 mod exec;
 mod history;
 mod kill;
@@ -93,6 +95,9 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),
         Verb::Acp(args) => Box::pin(acp::run(context, args)),
         Verb::AcpAgent(args) => Box::pin(acp::hold(args)),
+        Verb::CodexExecServer(args) => {
+            Box::pin(codex_exec_server::run(context, args).map_err(CliError::passing_on))
+        }
         Verb::Status => Box::pin(status::run(context)),
         Verb::Daemon(args) => Box::pin(daemon::run(context, args)),
         Verb::History(args) => Box::pin(history::run(context, args)),
@@ -102,6 +107,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),
         Verb::Policy(args) => Box::pin(policy::run(context, args)),
         Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),
+        Verb::Doctor => Box::pin(doctor::run(context)),
         Verb::Completions(args) => Box::pin(async move { completions::run(&args) }),
         Verb::Man(args) => Box::pin(async move { man::run(&args) }),
     }

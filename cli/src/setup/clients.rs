@@ -59,6 +59,8 @@ pub(crate) struct Places {
     pub(crate) claude: Option<PathBuf>,
     /// `$CODEX_HOME`, else `~/.codex`.
     pub(crate) codex: PathBuf,
+    /// `$XDG_DATA_HOME`, else `~/.local/share`.
+    pub(crate) data: PathBuf,
     /// The current directory.
     pub(crate) project: PathBuf,
 }
@@ -76,6 +78,7 @@ impl Places {
             config: absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             claude: absolute("CLAUDE_CONFIG_DIR"),
             codex: absolute("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+            data: absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
             home,
             project,
         })
@@ -84,12 +87,42 @@ impl Places {
 
 /// The directory above a path.
 #[derive(Debug, Clone, Copy)]
-enum Base {
+pub(super) enum Base {
     Home,
     Config,
     Codex,
+    Data,
     /// Claude Code's own rule: `~/.claude.json`, or the same name in `$CLAUDE_CONFIG_DIR`.
     Claude,
+    /// `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    ClaudeFolder,
+}
+
+impl Base {
+    /// The first of these paths that exists, else the first.
+    pub(super) fn file(self, places: &Places, files: &[&str]) -> Option<PathBuf> {
+        let paths = || files.iter().map(|file| self.below(places, file));
+        paths()
+            .find(|path| path.exists())
+            .or_else(|| paths().next())
+    }
+
+    fn below(self, places: &Places, path: &str) -> PathBuf {
+        let claude = places.claude.as_deref();
+        let base: &Path = match self {
+            Self::Home => &places.home,
+            Self::Config => &places.config,
+            Self::Codex => &places.codex,
+            Self::Data => &places.data,
+            Self::Claude => claude.unwrap_or(&places.home),
+            Self::ClaudeFolder => {
+                return claude
+                    .map_or_else(|| places.home.join(".claude"), Path::to_owned)
+                    .join(path);
+            }
+        };
+        base.join(path)
+    }
 }
 
 /// One client.
@@ -236,12 +269,7 @@ impl Client {
     pub(crate) fn file(&self, places: &Places, scope: Scope) -> Option<PathBuf> {
         match scope {
             Scope::Project => self.project.map(|file| places.project.join(file)),
-            Scope::User => {
-                let paths = || self.user.iter().map(|file| self.below(places, file));
-                paths()
-                    .find(|path| path.exists())
-                    .or_else(|| paths().next())
-            }
+            Scope::User => self.base.file(places, self.user),
         }
     }
 
@@ -249,17 +277,12 @@ impl Client {
     pub(crate) fn is_there(&self, places: &Places) -> bool {
         self.signs
             .iter()
-            .any(|sign| self.below(places, sign).exists())
+            .any(|sign| self.base.below(places, sign).exists())
     }
 
-    fn below(&self, places: &Places, path: &str) -> PathBuf {
-        let base: &Path = match self.base {
-            Base::Home => &places.home,
-            Base::Config => &places.config,
-            Base::Codex => &places.codex,
-            Base::Claude => places.claude.as_deref().unwrap_or(&places.home),
-        };
-        base.join(path)
+    /// The client of this name.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        CLIENTS.iter().find(|client| client.name == name)
     }
 }
 
@@ -271,8 +294,7 @@ impl FromStr for ClientName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = CLIENTS.iter().find(|client| client.name == text);
-        found
+        Client::named(text)
             .map(Self)
             .ok_or_else(|| format!("the clients are {}", names()))
     }

@@ -88,6 +88,42 @@ pub(super) fn rewrite(
     Err(SetupError::Busy(path.to_owned()))
 }
 
+/// The backups of a file that are text, the newest first.
+pub(super) fn backups(path: &Path) -> Vec<String> {
+    let texts = (1..=MOST_BACKUPS).map_while(|number| fs::read(backup(path, number)).ok());
+    let texts = texts.filter_map(|bytes| String::from_utf8(bytes).ok());
+    let mut texts: Vec<String> = texts.collect();
+    texts.reverse();
+    texts
+}
+
+/// A file's text; that of a missing one is empty.
+pub(super) fn text(path: &Path) -> Result<String, SetupError> {
+    let bytes = read(path, path)?.unwrap_or_default();
+    String::from_utf8(bytes).map_err(|error| SetupError::Text {
+        path: path.to_owned(),
+        fault: Fault::at("", error.utf8_error().valid_up_to(), "not UTF-8"),
+    })
+}
+
+/// Removes a file that holds nothing. A link stays.
+pub(super) fn remove_empty(path: &Path) {
+    let is_empty = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    if is_empty {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Writes a file of termctl's own as a whole, with this mode.
+pub(super) fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SetupError> {
+    let put = NewFile::write(path, bytes, Some(mode), Scope::User).and_then(|new| new.put_at(path));
+    put.map_err(|error| SetupError::Io {
+        path: path.to_owned(),
+        doing: "write it",
+        error,
+    })
+}
+
 /// The path with all links followed, also of a file that does not exist yet.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
@@ -188,7 +224,7 @@ impl Drop for NewFile {
 /// Writes a numbered backup beside the file.
 fn keep(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     for number in 1..=MOST_BACKUPS {
-        let backup = beside(path, &format!(".termctl-{number}.bak"));
+        let backup = backup(path, number);
         let opened = (OpenOptions::new().write(true).create_new(true))
             .mode(PRIVATE)
             .open(&backup);
@@ -208,6 +244,10 @@ fn keep(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("there are 999 of them already"))
+}
+
+fn backup(path: &Path, number: usize) -> PathBuf {
+    beside(path, &format!(".termctl-{number}.bak"))
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

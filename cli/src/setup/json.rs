@@ -16,7 +16,7 @@ use super::{Change, Edited, Fault};
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// In place of an empty text.
-const EMPTY: &str = "{}\n";
+pub(super) const EMPTY: &str = "{}\n";
 
 /// Comments and trailing commas, as Zed, VS Code and opencode allow. No client reads the rest of
 /// JSON5.
@@ -115,11 +115,6 @@ pub(super) fn remove(text: &str, container: &str, server: &Server) -> Result<Edi
     if let Some(entry) = entry {
         entry.remove();
     }
-    // A comment keeps the object that it stands in.
-    let is_bare = |servers: &CstObject| {
-        let text = servers.to_string();
-        text.trim_matches(['{', '}']).trim().is_empty()
-    };
     let root = tree.object_value();
     let servers = root.as_ref().and_then(|root| root.object_value(container));
     if servers.as_ref().is_some_and(is_bare) {
@@ -131,7 +126,13 @@ pub(super) fn remove(text: &str, container: &str, server: &Server) -> Result<Edi
     finish(mark, body, &tree, Change::Removed, wanted)
 }
 
-fn finish(
+/// Whether an object is empty. A comment keeps the object that it stands in.
+pub(super) fn is_bare(object: &CstObject) -> bool {
+    let text = object.to_string();
+    text.trim_matches(['{', '}']).trim().is_empty()
+}
+
+pub(super) fn finish(
     mark: &str,
     body: &str,
     tree: &CstRootNode,
@@ -153,17 +154,32 @@ fn finish(
     }
 }
 
-fn split_mark(text: &str) -> (&str, &str) {
+pub(super) fn split_mark(text: &str) -> (&str, &str) {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     text.split_at(text.len().saturating_sub(body.len()))
 }
 
-fn parse(body: &str) -> Result<CstRootNode, Fault> {
+pub(super) fn parse(body: &str) -> Result<CstRootNode, Fault> {
     CstRootNode::parse(body, &dialect()).map_err(|error| Fault {
         line: error.line_display(),
         column: error.column_display(),
         reason: lower_first(&error.kind().to_string()),
     })
+}
+
+/// The settings' object; `None` in a text without a value.
+pub(super) fn root(body: &str) -> Result<Option<Object<'_>>, Fault> {
+    let ast = parse_to_ast(body, &CollectOptions::default(), &dialect())
+        .map_err(|error| Fault::at(body, error.range().start, error.kind().to_string()))?;
+    match ast.value {
+        None => Ok(None),
+        Some(Ast::Object(root)) => Ok(Some(root)),
+        Some(other) => Err(Fault::at(
+            body,
+            other.start(),
+            "the settings are not an object",
+        )),
+    }
 }
 
 /// The text's value; `None` if it has none. A value in the place of the entry's containers is a fault
@@ -174,18 +190,8 @@ fn check(
     server: &Server,
 ) -> Result<Option<Map<String, Value>>, Fault> {
     let tree = parse(body)?;
-    let ast = parse_to_ast(body, &CollectOptions::default(), &dialect())
-        .map_err(|error| Fault::at(body, error.range().start, error.kind().to_string()))?;
-    let root = match ast.value {
-        None => return Ok(None),
-        Some(Ast::Object(root)) => root,
-        Some(other) => {
-            return Err(Fault::at(
-                body,
-                other.start(),
-                "the settings are not an object",
-            ));
-        }
+    let Some(root) = root(body)? else {
+        return Ok(None);
     };
     if let Some(servers) = only(body, &root, container)? {
         let Ast::Object(servers) = servers else {
@@ -216,7 +222,7 @@ fn check(
 }
 
 /// The member of that name. Two are a fault, because readers differ in which one they take.
-fn only<'a, 'b>(
+pub(super) fn only<'a, 'b>(
     body: &str,
     object: &'b Object<'a>,
     name: &str,
@@ -237,7 +243,7 @@ fn value_of(tree: &CstRootNode) -> Option<Value> {
     tree.to_serde_value()
 }
 
-fn not_an_object(container: &str) -> String {
+pub(super) fn not_an_object(container: &str) -> String {
     format!("\"{container}\" is not an object")
 }
 

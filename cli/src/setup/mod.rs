@@ -1,25 +1,32 @@
-//! Setting up MCP clients: the clients, their settings files, and the entry of `termctl mcp` there.
+//! Setting up clients: the clients, their settings files, and what is entered there: `termctl mcp`, and
+//! the door to termd's shells.
 //!
 //! All other bytes of a file stay, with comments, order and indentation. A file that cannot be parsed
 //! is left alone, and the fault has its place. Setting up twice is the same as once. A file is whole
 //! at every moment. `json` and `toml` are pure; only `file` touches the disk.
 
 mod clients;
+mod doors;
 mod entry;
+mod environments;
 mod file;
 mod fragment;
 mod json;
+mod shells;
 #[cfg(test)]
 mod tests;
 mod toml;
+mod value;
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 pub(crate) use clients::{CLIENTS, Client, ClientName, Places, Scope, names};
+pub(crate) use doors::{Door, Trial, names as clients_with_doors};
 pub(crate) use entry::{Arguments, Server};
 pub(crate) use fragment::fragment;
+pub(crate) use shells::{Shells, program_beside};
 
 use clients::Format;
 use entry::fields;
@@ -73,6 +80,18 @@ pub(crate) enum SetupError {
     /// This client has no settings of a project.
     #[error("{0} has no settings for a project")]
     NoProject(&'static str),
+    /// This client has no shell that can be set.
+    #[error("{0} takes its shell from nowhere that termctl could set; {known} do", known = doors::names())]
+    NoDoor(&'static str),
+    /// The program of the shells is not installed.
+    #[error(
+        "there is no {PROGRAM} beside {}, and agents' shells are links to it; install it there first",
+        .0.display(), PROGRAM = shells::PROGRAM
+    )]
+    NoShell(PathBuf),
+    /// Something else is in the place of a file of termctl's.
+    #[error("{}: is not termctl's, and stays", .0.display())]
+    NotOurs(PathBuf),
     /// The user's settings cannot be located.
     #[error("HOME is not set, so the clients' settings cannot be found")]
     NoHome,
@@ -215,6 +234,42 @@ pub(crate) fn apply(
     file::rewrite(path, scope, |text| {
         edit(client.format, text, server, action)
     })
+}
+
+/// Takes an entry out of a file. Where all else in the file is as it was before the entry, so is then
+/// every byte, and a file that was not there is gone.
+fn restoring(
+    path: &Path,
+    edit: impl Fn(&str, Action) -> Result<Edited, Fault>,
+) -> Result<Outcome, SetupError> {
+    let earlier = file::backups(path);
+    let outcome = file::rewrite(path, Scope::User, |text| restored(text, &earlier, &edit))?;
+    if outcome.change == Change::Removed {
+        file::remove_empty(path);
+    }
+    Ok(outcome)
+}
+
+/// The pure part of [`restoring`]: `earlier` are the texts that the file had, the newest first.
+fn restored(
+    text: &str,
+    earlier: &[String],
+    edit: &impl Fn(&str, Action) -> Result<Edited, Fault>,
+) -> Result<Edited, Fault> {
+    let removed = edit(text, Action::Remove)?;
+    if removed.change != Change::Removed {
+        return Ok(removed);
+    }
+    let leads_here = |before: &&str| {
+        edit(before, Action::Add)
+            .is_ok_and(|added| added.change == Change::Added && added.text == text)
+    };
+    let earlier = earlier.iter().map(String::as_str);
+    let before = earlier.chain([""]).find(leads_here);
+    Ok(before.map_or(removed, |before| Edited {
+        change: Change::Removed,
+        text: before.to_owned(),
+    }))
 }
 
 /// The pure part of [`apply`].

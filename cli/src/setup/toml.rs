@@ -140,7 +140,7 @@ fn append(text: &str, server: &Server, fields: &[Field]) -> Result<Edited, Fault
 }
 
 /// The document, if writing it gives the same text.
-fn faithful(text: &str) -> Result<DocumentMut, Fault> {
+pub(super) fn faithful(text: &str) -> Result<DocumentMut, Fault> {
     let document: DocumentMut = (text.parse())
         .map_err(|error: toml_edit::TomlError| Fault::at(text, 0, error.message().to_owned()))?;
     if written(text, &document) == text {
@@ -151,7 +151,7 @@ fn faithful(text: &str) -> Result<DocumentMut, Fault> {
     }
 }
 
-fn finish(text: &str, document: &DocumentMut, change: Change) -> Edited {
+pub(super) fn finish(text: &str, document: &DocumentMut, change: Change) -> Edited {
     Edited {
         change,
         text: written(text, document),
@@ -159,7 +159,7 @@ fn finish(text: &str, document: &DocumentMut, change: Change) -> Edited {
 }
 
 /// The document's text. `toml_edit` ends it with a newline, which a text without one does not get.
-fn written(text: &str, document: &DocumentMut) -> String {
+pub(super) fn written(text: &str, document: &DocumentMut) -> String {
     let mut out = document.to_string();
     if !text.is_empty() && !text.ends_with('\n') {
         let kept = out.trim_end_matches(['\r', '\n']).len();
@@ -215,7 +215,7 @@ fn holds(item: &Item, content: &Content) -> bool {
     }
 }
 
-fn value(content: &Content) -> Value {
+pub(super) fn value(content: &Content) -> Value {
     match content {
         Content::Text(text) => Value::from(text.as_str()),
         Content::Flag(flag) => Value::from(*flag),

@@ -1,4 +1,8 @@
-//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients. Never starts the daemon.
+//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients, or the doors to termd's shells.
+//! Never starts the daemon.
+
+mod report;
+mod shell;
 
 use std::collections::HashSet;
 use std::env;
@@ -17,23 +21,20 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::setup::{self, Action, Arguments, CLIENTS, Client, Places, Scope, Server, SetupError};
 use crate::usage_error::UsageError;
+use report::Report;
 
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
-    let project = env::current_dir()
-        .map_err(|error| CliError::Io("cannot tell the current directory", error))?;
-    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
-    let places = Places::of_environment(variable, project).ok_or(SetupError::NoHome)?;
+    if args.shell {
+        return shell::run(context, args);
+    }
+    let places = places()?;
     let scope = if args.project {
         Scope::Project
     } else {
         Scope::User
     };
     let server = server(args)?;
-    let action = if args.remove {
-        Action::Remove
-    } else {
-        Action::Add
-    };
+    let action = args.action();
     let chosen = chosen(args, &places, scope)?;
     if chosen.is_empty() {
         match action {
@@ -51,41 +52,22 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
     if args.print {
         return print(context, &chosen, &server);
     }
-    let mut code = ExitCode::OK;
-    let mut rows = Vec::new();
+    let mut report = Report::new(context);
     for (client, path) in chosen {
-        let shown = escaped(&path.display().to_string());
         let outcome = setup::apply(client, &path, scope, &server, action);
         // A client that was found, not named, and that must be edited by hand, is no failure.
         let is_hint = args.clients.is_empty() && matches!(outcome, Err(SetupError::ByHand { .. }));
-        match &outcome {
-            Err(_) if is_hint => {}
-            Err(_) => code = ExitCode::FAILED,
-            Ok(_) => {}
-        }
-        if context.json {
-            rows.push(row(client, &path, &outcome));
-            continue;
-        }
-        match outcome {
-            Ok(done) => {
-                let backup = done.backup.map_or_else(String::new, |backup| {
-                    format!("; what it was: {}", escaped(&backup.display().to_string()))
-                });
-                let line = format!(
-                    "{}: {} ({shown}{backup})\n",
-                    client.name,
-                    done.change.phrase()
-                );
-                output::print(line.as_bytes())?;
-            }
-            Err(error) => output::note(&escaped(&error.to_string())),
-        }
+        report.add(client.name, &path, outcome, is_hint)?;
     }
-    if context.json {
-        output::print_json(&json!({ "clients": rows }))?;
-    }
-    Ok(code)
+    report.finish()
+}
+
+/// The user's directories, and the project's.
+pub(super) fn places() -> Result<Places, CliError> {
+    let project = env::current_dir()
+        .map_err(|error| CliError::Io("cannot tell the current directory", error))?;
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    Ok(Places::of_environment(variable, project).ok_or(SetupError::NoHome)?)
 }
 
 /// The clients to set up, each with its file: those that are named, else those that are found. No file
@@ -134,22 +116,8 @@ fn print(
     Ok(ExitCode::OK)
 }
 
-fn row(client: &Client, path: &Path, outcome: &Result<setup::Outcome, SetupError>) -> Value {
-    let (change, backup, error) = match outcome {
-        Ok(done) => (done.change.as_str(), done.backup.as_deref(), None),
-        Err(error @ SetupError::ByHand { .. }) => ("by_hand", None, Some(error.to_string())),
-        Err(error) => ("failed", None, Some(error.to_string())),
-    };
-    json!({ "client": client.name, "file": path, "change": change, "backup": backup, "error": error })
-}
-
 fn server(args: &SetupArgs) -> Result<Server, CliError> {
-    let called = env::args_os().next().unwrap_or_default();
-    let program = program(&called).map_err(SetupError::NoProgram)?;
-    let command = program
-        .into_os_string()
-        .into_string()
-        .map_err(|path| UsageError::ProgramNotUtf8(path.into()))?;
+    let command = installation()?.command()?;
     let words = |tools: &[ToolsetArg]| {
         let names = tools.iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
@@ -171,9 +139,35 @@ fn server(args: &SetupArgs) -> Result<Server, CliError> {
     })
 }
 
-/// The absolute path of this program. Prefers the path by which it was called, which may be a link:
-/// one in a package manager's profile outlives its target.
-fn program(called: &OsString) -> std::io::Result<PathBuf> {
+/// The paths of this program.
+#[derive(Debug)]
+pub(super) struct Installation {
+    /// The path by which it was called, which may be a link: one in a package manager's profile
+    /// outlives its target.
+    called: PathBuf,
+    /// The file that runs.
+    running: PathBuf,
+}
+
+impl Installation {
+    /// The absolute path for settings.
+    fn command(&self) -> Result<String, UsageError> {
+        let path = self.called.clone().into_os_string().into_string();
+        path.map_err(|path| UsageError::ProgramNotUtf8(path.into()))
+    }
+
+    /// Both paths, the one for settings first.
+    pub(super) fn programs(&self) -> [&Path; 2] {
+        [&self.called, &self.running]
+    }
+}
+
+pub(super) fn installation() -> Result<Installation, SetupError> {
+    let called = env::args_os().next().unwrap_or_default();
+    find_installation(&called).map_err(SetupError::NoProgram)
+}
+
+fn find_installation(called: &OsString) -> std::io::Result<Installation> {
     let running = env::current_exe()?;
     let called = Path::new(called);
     let candidates: Vec<PathBuf> = if called.components().count() > 1 {
@@ -184,5 +178,9 @@ fn program(called: &OsString) -> std::io::Result<PathBuf> {
         absolute.map(|folder| folder.join(called)).collect()
     };
     let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|real| real == running);
-    Ok(candidates.into_iter().find(is_this).unwrap_or(running))
+    let called = candidates.into_iter().find(is_this);
+    Ok(Installation {
+        called: called.unwrap_or_else(|| running.clone()),
+        running,
+    })
 }

@@ -1,0 +1,118 @@
+//! `termctl setup --shell`: the links to termd's shells, and each client's door to them.
+
+use std::collections::HashSet;
+use std::env;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use termd_client::escape::escaped;
+
+use super::{installation, places, report::Report};
+use crate::args::SetupArgs;
+use crate::cmd::Context;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::output;
+use crate::setup::{self, Action, CLIENTS, Client, Door, Outcome, Places, SetupError, Shells};
+use crate::usage_error::UsageError;
+
+/// The name of the links in reports.
+const SHELLS: &str = "shells";
+
+pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
+    let places = places()?;
+    let shell = env::var_os("SHELL").map(PathBuf::from);
+    let shells = Shells::of(&places, shell.as_deref());
+    let installation = installation()?;
+    let termctl = installation.command()?;
+    let chosen = chosen(args, &places)?;
+    if args.print {
+        return print(context, &chosen, &shells, &termctl);
+    }
+    let mut report = Report::new(context);
+    let action = args.action();
+    if action == Action::Add {
+        let program = setup::program_beside(&installation.programs())?;
+        let linked = shells.link(&program).map(outcome);
+        report.add(SHELLS, &shells.folder, linked, false)?;
+        if !report.is_ok() {
+            return report.finish();
+        }
+    }
+    for (client, door, path) in chosen {
+        let outcome = door.apply(&path, &shells, &termctl, action);
+        if let (Ok(_), Action::Add, Some(hint)) = (&outcome, action, door.hint(&path)) {
+            output::note(&escaped(&hint));
+        }
+        report.add(client.name, &path, outcome, false)?;
+    }
+    // A client that still has the door needs the links, and so does one that was not named.
+    if action == Action::Remove && args.clients.is_empty() && report.is_ok() {
+        report.add(SHELLS, &shells.folder, shells.unlink().map(outcome), false)?;
+    }
+    report.finish()
+}
+
+fn outcome(change: setup::Change) -> Outcome {
+    Outcome {
+        change,
+        backup: None,
+    }
+}
+
+/// The clients whose doors are meant, with the files: those that are named, else those that are found.
+fn chosen(
+    args: &SetupArgs,
+    places: &Places,
+) -> Result<Vec<(&'static Client, &'static Door, PathBuf)>, CliError> {
+    let with_door = |client: &'static Client| {
+        let door = Door::of(client)?;
+        Some((client, door, door.file(places)?))
+    };
+    let mut chosen = Vec::new();
+    if args.clients.is_empty() {
+        let found = CLIENTS.iter().filter(|client| client.is_there(places));
+        chosen.extend(found.filter_map(with_door));
+        if chosen.is_empty() && args.action() == Action::Add {
+            let known = setup::clients_with_doors();
+            return Err(UsageError::NoClientWithDoor { known }.into());
+        }
+    } else {
+        for name in &args.clients {
+            let client = name.0;
+            chosen.push(with_door(client).ok_or(SetupError::NoDoor(client.name))?);
+        }
+    }
+    let mut seen = HashSet::new();
+    chosen.retain(|(.., path)| seen.insert(path.clone()));
+    Ok(chosen)
+}
+
+fn print(
+    context: Context,
+    chosen: &[(&Client, &Door, PathBuf)],
+    shells: &Shells,
+    termctl: &str,
+) -> Result<ExitCode, CliError> {
+    let text = |door: &Door| door.fragment(shells, termctl);
+    if context.json {
+        let rows = chosen.iter().map(|(client, door, path)| {
+            json!({ "client": client.name, "file": path, "text": text(door) })
+        });
+        output::print_json(&json!({ "clients": rows.collect::<Vec<_>>() }))?;
+        return Ok(ExitCode::OK);
+    }
+    for (client, door, path) in chosen {
+        note_file(client.name, path);
+        output::print(text(door).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Names a file on standard error, so that the text alone can be piped into it.
+fn note_file(client: &str, path: &Path) {
+    output::note(&format!(
+        "{client}: {}",
+        escaped(&path.display().to_string())
+    ));
+}
