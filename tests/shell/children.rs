@@ -84,7 +84,7 @@ fn a_call_that_leaves_nothing_leaves_no_terminal() {
 fn what_codex_leaves_ends_with_the_call() {
     let door = Door::open();
     let mut command = door.command(&["-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
-    let ended = door.run_command(command.env("CODEX_THREAD_ID", "t"));
+    let ended = Ended::run(command.env("CODEX_THREAD_ID", "t"));
     if let Some(process) = Process::open(ended.out.trim().parse().unwrap()) {
         process.wait_for_end();
     }

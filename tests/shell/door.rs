@@ -16,6 +16,11 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    #[track_caller]
+    pub(crate) fn run(command: &mut Command) -> Self {
+        Self::of(&command.output().unwrap())
+    }
+
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {
@@ -60,12 +65,7 @@ impl Door {
     /// Runs a line.
     #[track_caller]
     pub(crate) fn run(&self, line: &str) -> Ended {
-        self.run_command(&mut self.command(&["-c", line]))
-    }
-
-    #[track_caller]
-    pub(crate) fn run_command(&self, command: &mut Command) -> Ended {
-        Ended::of(&command.output().unwrap())
+        Ended::run(&mut self.command(&["-c", line]))
     }
 
     /// All terminals that there have been, closed ones too.

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use termd_test_support::{TestDaemon, skip};
 
-use crate::Door;
+use crate::{Door, Ended};
 
 /// Whether the command ran in a terminal of the daemon.
 const WHERE: &str = "echo ${TERMD_TERMINAL:-here}";
@@ -14,7 +14,7 @@ fn without_a_daemon_it_is_the_real_shell() {
     let door = Door::open();
     let mut command = door.command(&["-c", WHERE]);
     command.env("XDG_RUNTIME_DIR", door.daemon.path("config"));
-    let ended = door.run_command(&mut command);
+    let ended = Ended::run(&mut command);
     assert_eq!((ended.out.as_str(), ended.err.as_str()), ("here\n", ""));
     assert!(door.run(WHERE).out.starts_with("term_"));
     let Door { daemon } = door;
@@ -63,7 +63,7 @@ fn a_sandbox_is_never_left() {
     ] {
         let mut command = door.daemon.command(sandbox[0]);
         command.args(&sandbox[1..]).arg(&shell).args(["-c", WHERE]);
-        let ended = door.run_command(&mut command);
+        let ended = Ended::run(&mut command);
         if ended.err.starts_with("unshare: ") {
             skip("a_sandbox_is_never_left", ended.err.trim_end());
             continue;
@@ -86,7 +86,7 @@ fn what_cannot_be_passed_on_runs_in_place() {
     let door = Door::open();
     let mut command = door.command(&["-c", WHERE]);
     command.env("NO_TEXT", std::ffi::OsString::from_vec(vec![0xff]));
-    assert_eq!(door.run_command(&mut command).out, "here\n");
+    assert_eq!(Ended::run(&mut command).out, "here\n");
     let reasons = door.in_place();
     assert_eq!(
         reasons,

@@ -100,7 +100,7 @@ fn standard_input_is_the_callers_own() {
     fs::write(&path, "first\nsecond\n").unwrap();
     let mut command = door.command(&["-c", "read a; echo got $a"]);
     let mut file = File::open(&path).unwrap();
-    let ended = door.run_command(command.stdin(file.try_clone().unwrap()));
+    let ended = Ended::run(command.stdin(file.try_clone().unwrap()));
     assert_eq!(ended.out, "got first\n");
     // The place in the file is shared, as with any child. Bash reads a file line by line.
     let mut rest = String::new();
@@ -124,7 +124,7 @@ fn standard_input_is_the_callers_own() {
 #[test]
 fn arguments_and_scripts_are_those_of_a_shell() {
     let door = Door::open();
-    let run = |args: &[&str]| door.run_command(&mut door.command(args));
+    let run = |args: &[&str]| Ended::run(&mut door.command(args));
     let own = door.bash().display().to_string();
     assert_eq!(run(&["-c", "echo $0 $1", "name", "one"]).out, "name one\n");
     assert_eq!(run(&["-c", "echo $0"]).out, format!("{own}\n"));
@@ -138,7 +138,7 @@ fn arguments_and_scripts_are_those_of_a_shell() {
     let ended = run(&[script.to_str().unwrap(), "x"]);
     assert_eq!((ended.code, ended.out.as_str()), (Some(5), "script x\n"));
     let mut command = door.daemon.command(door.daemon.path("shells/sh"));
-    let ended = door.run_command(
+    let ended = Ended::run(
         command
             .args(["-c", "echo $0; echo ${BASH:-none}"])
             .stdin(Stdio::null()),
@@ -149,7 +149,7 @@ fn arguments_and_scripts_are_those_of_a_shell() {
     fs::write(&program, format!("#!{own}\necho shebang $1\n")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&program, mode).unwrap();
-    let ended = door.run_command(door.daemon.command(&program).arg("y").stdin(Stdio::null()));
+    let ended = Ended::run(door.daemon.command(&program).arg("y").stdin(Stdio::null()));
     assert_eq!(ended.out, "shebang y\n");
 }
 
@@ -160,7 +160,7 @@ fn a_reader_that_goes_ends_the_command() {
         "{} -c 'yes; echo never >&2' | head -n 1; echo ${{PIPESTATUS[0]}}",
         door.bash().display()
     );
-    let ended = door.run_command(door.daemon.command("/bin/bash").args(["-c", &line]));
+    let ended = Ended::run(door.daemon.command("/bin/bash").args(["-c", &line]));
     assert_eq!(ended.out, "y\n141\n", "{ended:?}");
     assert_eq!(ended.err, "");
 }
@@ -172,7 +172,7 @@ fn the_record_has_what_ran() {
     command
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "session-1");
-    door.run_command(&mut command);
+    Ended::run(&mut command);
     let terminals = door.terminals();
     let [terminal] = terminals.as_slice() else {
         panic!("{terminals:?}");
@@ -194,7 +194,7 @@ fn secrets_do_not_go_to_a_model() {
         let mut command = door.command(&["-c", line]);
         command.env("API_TOKEN", "s3cret-of-mine");
         command.envs(variables.iter().copied());
-        door.run_command(&mut command)
+        Ended::run(&mut command)
     };
     let hidden = "[secret API_TOKEN]\n";
     let opencode = run(&[("OPENCODE", "1")]);
