@@ -32,8 +32,8 @@ pub enum Completeness {
     /// A line that the program recalled from its history, unchanged. The text is what was typed
     /// before, or searched for.
     Recalled,
-    /// What was typed into a line of the history, or a line that the shell makes of earlier ones.
-    /// Something else runs.
+    /// What was typed into a line of the history, a line that the shell makes of earlier ones, or one of
+    /// keys that are not followed. Something else runs.
     Edited,
     /// It is longer than is judged, so its text is left out.
     TooLong,

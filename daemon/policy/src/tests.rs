@@ -21,6 +21,7 @@ mod safe;
 mod table;
 mod typed;
 mod typed_ahead;
+mod unended;
 mod unread;
 mod variables;
 mod wrappers;

@@ -110,20 +110,47 @@ pub(crate) fn inspect(
     inspection
 }
 
-/// The state that a line leaves for the next one of the same terminal, and the programs that it starts
-/// and that may read the next one.
+/// Which of the programs that a line starts may read what is typed behind it.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    /// Those that read lines, by their names.
+    pub(crate) lines: Vec<String>,
+    /// Whether one may read keys, and leave the rest of a line to the shell.
+    pub(crate) keys: bool,
+}
+
+/// The state that a line leaves for the next one of the same terminal, and who may read the next one.
 pub(crate) fn state_behind(
     line: &str,
     program: Option<&str>,
     state: &ShellState,
-) -> (ShellState, Vec<String>) {
+) -> (ShellState, Readers) {
     let mut inspector = Inspector::default();
     inspector.inspection.state = state.clone();
     inspect_line(&mut inspector, line, program, Completeness::Whole);
-    let commands = inspector.inspection.commands.iter();
-    let readers = commands.filter(|command| reads_lines(command));
-    let readers = readers.map(|command| command.program.clone()).collect();
+    let commands = &inspector.inspection.commands;
+    let lines = commands.iter().filter(|command| reads_lines(command));
+    let readers = Readers {
+        lines: lines.map(|command| command.program.clone()).collect(),
+        keys: commands.iter().any(reads_keys),
+    };
     (inspector.inspection.state.carried(), readers)
+}
+
+/// Whether a command is one that reads a few characters of its input: a pager or an editor, `read -n1`
+/// and its kin, a program that is told how many bytes. Scripts do so too, and are not known.
+fn reads_keys(command: &InspectedCommand) -> bool {
+    let has = |letters: &[char]| {
+        let words = command.args.iter().map(|word| word.text.as_str());
+        let mut options = words.filter_map(|word| word.strip_prefix('-'));
+        options.any(|option| !option.starts_with('-') && option.contains(letters))
+    };
+    match base_name(&command.program) {
+        "read" => has(&['n', 'N', 'k', 'q', 'd', 'u']),
+        "dd" => true,
+        "head" => has(&['c']) || command.args.iter().any(|word| word.text.starts_with("--b")),
+        program => program_kind(program) == ProgramKind::Text,
+    }
 }
 
 /// Whether a command reads what is typed behind it as code or SQL. An interpreter with an operand or with
@@ -222,7 +249,8 @@ fn inspect_line(
     }
     let runs_lines = !matches!(kind, ProgramKind::Other | ProgramKind::Text);
     if completeness == Completeness::Edited && runs_lines {
-        let reason = "it is made of a line of the history: what runs is not known";
+        let reason = "it is made of a line of the history, or of keys that are not followed: what runs \
+                      is not known";
         inspector.inspection.note(Verdict::Unknown, reason, whole);
     }
     if completeness == Completeness::Recalled && kind == ProgramKind::Shell {

@@ -8,10 +8,22 @@ use crate::{CompiledGate, Completeness, Invocation, Policy, PossibleCwd, Request
 
 /// The worst verdict of the lines that these pushes make, and how many lines there were.
 pub(super) fn typed(pushes: &[&str], program: Option<&str>) -> (Verdict, usize) {
+    typed_at(pushes, program, |_| None)
+}
+
+/// The same where the shell is at these prompts before the pushes of these numbers.
+pub(super) fn typed_at(
+    pushes: &[&str],
+    program: Option<&str>,
+    prompt: impl Fn(u64) -> Option<u64>,
+) -> (Verdict, usize) {
     let mut lines = TypedLines::default();
     let mut worst = Verdict::Safe;
     let mut count = 0;
-    for push in pushes {
+    for (number, push) in (0..).zip(pushes) {
+        if let Some(prompt) = prompt(number) {
+            lines.at_prompt(prompt);
+        }
         for line in lines.feed(push.as_bytes(), program) {
             count += 1;
             let request = Request {
@@ -66,7 +78,7 @@ fn pieces_and_keys_make_lines() {
         (&["\u{18}", "\u{3}", "ls\r"], Safe),
         (&["\u{3}", "yrm -rf x\r"], Safe),
         (&["\u{3}ls\r", "yrm -rf x\r"], Safe),
-        (&["rm -rf x\u{1a}ls\r"], Safe),
+        (&["rm -rf \u{1a}x\r"], Dangerous),
         (&["m -rf x\u{1}r\r"], Dangerous),
         (&["m -rf x\u{1b}[Hr\r"], Dangerous),
         (&["m -rf x\u{1b}[1~r\r"], Dangerous),
@@ -162,7 +174,7 @@ fn a_copy_that_is_dropped_has_typed_nothing() {
     lines.feed(b"rm -r", None);
     let before = lines.clone();
     let mut copy = lines.clone();
-    assert_eq!(copy.feed(b"f x\r", None).len(), 1);
+    assert_eq!(copy.feed(b"f x\r", None)[0].text, "rm -rf x");
     assert_eq!(lines, before);
     assert_eq!(lines.feed(b" x\r", None)[0].text, "rm -r x");
 }

@@ -33,6 +33,6 @@ fn what_is_typed_ahead_is_judged_for_what_may_read_it() {
     let mut lines = TypedLines::default();
     assert_eq!(lines.feed(b"sqlite3 t.db\r", None).len(), 1);
     assert_eq!(lines.feed(b"ls\r", None).len(), 2);
-    lines.at_prompt();
+    lines.at_prompt(0);
     assert_eq!(lines.feed(b"ls\r", None).len(), 1, "it has ended");
 }

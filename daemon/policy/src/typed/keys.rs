@@ -20,6 +20,8 @@ pub(super) enum Key {
     Enter,
     /// Drops the line and the construct that it belongs to.
     Interrupt,
+    /// A tty that reads lines drops them. Line editors do nothing: their shell ignores the signal.
+    Suspend,
     /// Deletes the character under the cursor. On an empty line: the end of the input.
     DeleteOrEnd,
     Delete,
@@ -46,9 +48,28 @@ pub(super) enum Key {
     Rewrite,
     /// Has an editor change the line, and runs it (readline's edit-and-execute-command).
     EditAndRun,
+    /// Makes a comment of the line, and runs it (readline's insert-comment). With an argument it takes the
+    /// `#` away; the line is a changed one then.
+    CommentAndRun,
+    /// Runs the line, and has it again (zsh's accept-and-hold).
+    RunAndHold,
     /// A bracketed paste begins (xterm, mode 2004).
     PasteBegins,
     PasteEnds,
+}
+
+impl Key {
+    /// Whether the key may run or drop the line.
+    pub(super) fn may_end_line(self) -> bool {
+        matches!(
+            self,
+            Self::Enter
+                | Self::EditAndRun
+                | Self::CommentAndRun
+                | Self::RunAndHold
+                | Self::Interrupt
+        )
+    }
 }
 
 /// Reads keys from characters.
@@ -105,7 +126,8 @@ impl KeyReader {
                 return None;
             }
             '\0' | '\u{7}' | '\u{c}' | '\u{11}' | '\u{1d}' | '\u{1e}' => return None,
-            '\u{3}' | '\u{1a}' | '\u{1c}' => Key::Interrupt,
+            '\u{3}' => Key::Interrupt,
+            '\u{1a}' | '\u{1c}' => Key::Suspend,
             '\u{4}' => Key::DeleteOrEnd,
             '\u{8}' | '\u{7f}' => Key::Backspace,
             '\u{15}' => Key::CutToStart,
@@ -144,6 +166,8 @@ impl KeyReader {
             '.' | '_' => Key::InsertUnknown,
             '<' | '>' => Key::Recall,
             'p' | 'n' => Key::Search,
+            '#' => Key::CommentAndRun,
+            'a' | 'A' => Key::RunAndHold,
             // Changes of case, commands of vi's mode.
             _ => Key::Rewrite,
         })

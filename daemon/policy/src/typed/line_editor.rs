@@ -109,10 +109,13 @@ impl LineEditor {
             Key::End => self.cursor = self.line.len(),
             Key::PasteBegins => self.pasting = true,
             Key::PasteEnds => self.pasting = false,
-            // The first three end a line, which is the caller's. The others say where it comes from.
+            // The last three say where the line comes from. The others are the caller's.
             Key::Enter
             | Key::EditAndRun
+            | Key::CommentAndRun
+            | Key::RunAndHold
             | Key::Interrupt
+            | Key::Suspend
             | Key::Recall
             | Key::Search
             | Key::Rewrite => {}

@@ -83,6 +83,38 @@ struct JudgedTyping<'a> {
     is_secret: bool,
 }
 
+/// One reading of a line, judged.
+struct JudgedLine<'a> {
+    program: Option<&'a str>,
+    judgement: Judgement,
+    subject: Subject,
+    /// Whether a person's denial of it holds.
+    is_denied: bool,
+    only_once: OnlyOnceReason,
+}
+
+impl JudgedLine<'_> {
+    /// The one of which less may run. Where only a person can agree to one, it is so for both.
+    fn stricter(self, other: Self) -> Self {
+        let needs_person = self.judgement.needs_person || other.judgement.needs_person;
+        let strictness = |line: &Self| {
+            let effect = match line.judgement.effect {
+                Effect::Allow => 0,
+                Effect::Confirm => 1,
+                Effect::Deny => 2,
+            };
+            (effect, line.is_denied, line.judgement.verdict)
+        };
+        let mut line = if strictness(&other) > strictness(&self) {
+            other
+        } else {
+            self
+        };
+        line.judgement.needs_person = needs_person;
+        line
+    }
+}
+
 impl NewCommand<'_> {
     /// What policy is asked about; `cwd` is the directory as text.
     fn request<'b>(&'b self, cwd: &'b str) -> Request<'b> {
@@ -226,7 +258,7 @@ impl Gate {
             return Ok(next);
         }
         if PromptState::of(terminal, terminal.end()) == PromptState::Free {
-            next.at_prompt();
+            next.at_prompt(terminal.shell(|log| log.newest_prompt()).0);
         }
         let lines = next.feed(bytes, program);
         if is_secret {
@@ -254,34 +286,70 @@ impl Gate {
         // A line runs where the program is by now, and not where the terminal was started. A line
         // behind another one of the same call runs where that one may lead.
         let mut whereabouts = PossibleCwd::at(Some(typing.cwd.unwrap_or(&terminal.record.cwd)));
-        for line in lines {
-            let program = line.reader().or(typing.program);
-            let decision = self.decide_line(&line, program, typist, &whereabouts);
-            let next_cwd = decision.next_cwd.clone();
-            let cwd = std::mem::replace(&mut whereabouts, next_cwd).describe();
-            let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
-            let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
-            let asker = typist.asker();
-            let ruling = if typing.is_secret {
-                self.rule_on_secret(judgement, asker)
-            } else {
-                let subject = Subject {
-                    terminal: Some(terminal.id().clone()),
-                    program: program.map(str::to_owned),
-                    earlier_sha256: line.earlier_sha256().map(str::to_owned),
-                    ..subject(typist.actor, &cwd, &line.text)
-                };
-                let judgement = self.held_by_denial(judgement, &subject);
-                let always = || Always::No(only_once.to_string());
-                let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
-                self.ruling(judgement, Some(shown(&line.text)), consent, asker)
+        let asker = typist.asker();
+        for readings in lines.chunk_by(TypedLine::is_same) {
+            let mut judged: Option<JudgedLine<'_>> = None;
+            for line in readings {
+                let next = self.judge_line(terminal, typist, line, typing, &mut whereabouts);
+                judged = Some(match judged {
+                    Some(judged) => judged.stricter(next),
+                    None => next,
+                });
+            }
+            let Some(judged) = judged else {
+                continue;
             };
-            self.record_line(terminal, typist, program, &ruling).await?;
+            let ruling = if typing.is_secret {
+                self.rule_on_secret(judged.judgement, asker)
+            } else {
+                let command = Some(shown(&judged.subject.command));
+                let always = || Always::No(judged.only_once.to_string());
+                let (judgement, subject) = (judged.judgement, judged.subject);
+                let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
+                self.ruling(judgement, command, consent, asker)
+            };
+            self.record_line(terminal, typist, judged.program, &ruling)
+                .await?;
             if !ruling.allows() {
                 return Err(ruling.into_error());
             }
         }
         Ok(())
+    }
+
+    /// Judges one reading of a line. It may lead the next one elsewhere.
+    fn judge_line<'a>(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        line: &'a TypedLine,
+        typing: &JudgedTyping<'a>,
+        whereabouts: &mut PossibleCwd,
+    ) -> JudgedLine<'a> {
+        let program = line.reader().or(typing.program);
+        let decision = self.decide_line(line, program, typist, whereabouts);
+        let next_cwd = decision.next_cwd.clone();
+        let cwd = std::mem::replace(whereabouts, next_cwd).describe();
+        let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
+        let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
+        let subject = Subject {
+            terminal: Some(terminal.id().clone()),
+            program: program.map(str::to_owned),
+            earlier_sha256: line.earlier_sha256().map(str::to_owned),
+            ..subject(typist.actor, &cwd, &line.text)
+        };
+        let judgement = if typing.is_secret {
+            judgement
+        } else {
+            self.held_by_denial(judgement, &subject)
+        };
+        JudgedLine {
+            program,
+            judgement,
+            is_denied: self.approvals.is_denied(&subject),
+            subject,
+            only_once,
+        }
     }
 
     /// Records a typed line that is not plainly safe.

@@ -1,0 +1,128 @@
+//! What was typed and not ended, which a program may have read as keys.
+
+use termd_proto::policy::Verdict::{Dangerous, Safe, Unknown};
+
+use super::typed::{typed, typed_at};
+use crate::TypedLines;
+
+#[test]
+fn a_line_is_read_with_and_without_what_was_typed_before() {
+    for (pushes, verdict) in [
+        (&["y", "rm -rf x\r"][..], Dangerous),
+        (&["#", "rm -rf x\r"], Dangerous),
+        (&["y", "n", "#", "rm -rf x\r"], Dangerous),
+        (&["y", "r", "m", " -rf", " x", "\r"], Dangerous),
+        (&["\"", "rm -rf x\r"], Dangerous),
+        (&["(", "rm -rf x\r"], Dangerous),
+        (&["<<", "rm -rf x\r"], Dangerous),
+        (&["<<", "ls\r", "rm -rf x\r"], Dangerous),
+        (&["\u{1b}", "dd if=/dev/zero of=x\r"], Dangerous),
+        (&["\u{1b}", "d", "d if=/dev/zero of=x\r"], Dangerous),
+        (&["y", "alias g=rm\r", "g -rf x\r"], Dangerous),
+        (&["y", "r=rm\r", "$r -rf x\r"], Dangerous),
+        (&["y", "sqlite3 t\r", "DROP TABLE t;\r"], Dangerous),
+        (&["rm -r", "f x\r"], Dangerous),
+        (&["rm ", "-r", "f x\r"], Dangerous),
+        // The end of input, in one call and in several.
+        (&["cat\r", "a", "\u{4}", "\u{4}", "rm -rf x\r"], Dangerous),
+        (&["cat\r", "#", "\u{4}\u{4}", "rm -rf x\r"], Dangerous),
+        (&["cat\ra\u{4}\u{4}rm -rf x\r"], Dangerous),
+        // Line editors keep the line, and a tty that reads lines does not.
+        (&["rm -rf \u{1a}x\r"], Dangerous),
+        (&["rm -rf ", "\u{1c}", "x\r"], Dangerous),
+        (&["a\u{1a}rm -rf x\r"], Dangerous),
+        (&["a", "\u{1a}", "rm -rf x\r"], Dangerous),
+        (&["r\\\r", "\u{1a}m -rf x\r"], Unknown),
+        // The shell drops it.
+        (&["echo rm -rf", "\u{3}", "ls\r"], Safe),
+        (&["y", "\u{3}", "rm -rf x\r"], Dangerous),
+        (&["y", "ls\r"], Safe),
+        (&["n", "git status\r", "echo rm -rf x\r"], Safe),
+        (&["ec", "ho it is\r", "ls\r"], Safe),
+        (&["for i in 1 2; do\r", "ec", "ho $i\r", "done\r"], Safe),
+        (&["cat <<E\r", "it'", "s\r", "rm -rf x\r", "E\r"], Safe),
+    ] {
+        assert_eq!(typed(pushes, None).0, verdict, "{pushes:?}");
+    }
+    for program in ["zsh", "dash", "cat", "node"] {
+        let (verdict, _) = typed(&["y", "rm -rf x\r"], Some(program));
+        let expected = if program == "node" { Safe } else { Dangerous };
+        assert_eq!(verdict, expected, "{program}");
+    }
+}
+
+#[test]
+fn at_the_same_prompt_it_is_a_part_of_the_line() {
+    let same = |_| Some(7);
+    for (pushes, verdict) in [
+        (&["echo ", "rm -rf x\r"][..], Safe),
+        (&["# ", "rm ", "-rf x\r"], Safe),
+        (&["echo it\u{4}", "rm -rf x\r"], Safe),
+        (&["rm -r", "f x\r"], Dangerous),
+        // What is behind a line may be for what the line starts.
+        (&["bash ask.sh\ry", "rm -rf x\r"], Dangerous),
+        (&["bash ask.sh\ra\u{4}\u{4}rm -rf x\r"], Dangerous),
+    ] {
+        assert_eq!(typed_at(pushes, None, same).0, verdict, "{pushes:?}");
+    }
+    let pushes = ["y", "rm -rf x\r"];
+    for prompts in [[None, Some(7)], [Some(7), None], [Some(7), Some(9)]] {
+        let prompt = |number: u64| prompts[usize::try_from(number).unwrap()];
+        assert_eq!(typed_at(&pushes, None, prompt).0, Dangerous, "{prompts:?}");
+    }
+}
+
+#[test]
+fn a_line_of_very_many_pieces_is_unknown() {
+    let mut pushes = vec!["a"; 80];
+    pushes.push("\r");
+    assert_eq!(typed(&pushes, None).0, Unknown);
+    pushes.push("ls\r");
+    assert_eq!(typed_at(&pushes, None, |_| Some(1)).0, Safe);
+    let mut lines = TypedLines::default();
+    for push in &pushes {
+        lines.feed(push.as_bytes(), None);
+    }
+    assert_eq!(lines.feed(b"ls\r", None).len(), 1, "it is over");
+}
+
+#[test]
+fn a_program_that_reads_keys_may_leave_the_rest_of_a_line_that_is_typed_ahead() {
+    for (pushes, verdict) in [
+        (&["read -n1 a\ryrm -rf x\r"][..], Dangerous),
+        (&["read -rsn 1 a\r#rm -rf x\r"], Dangerous),
+        (&["less f\rqrm -rf x\r"], Dangerous),
+        (&["less f\r", "jjqrm -rf x\r"], Dangerous),
+        (&["man ls\rj\rjqrm -rf x\r"], Dangerous),
+        (&["head -c1\ryrm -rf x\r"], Dangerous),
+        (&["dd bs=1 count=1\ryrm -rf x\r"], Dangerous),
+        (&["ls\recho rm -rf x\r"], Safe),
+        (&["read a\recho rm -rf x\r"], Safe),
+        (&["read -n1 a\ry\rls\r"], Safe),
+        (&["vim f\r:wq\r", "ls\r", "echo rm -rf x\r"], Safe),
+    ] {
+        assert_eq!(typed(pushes, None).0, verdict, "{pushes:?}");
+    }
+    assert_eq!(
+        typed(&["read -k1 a\ryrm -rf x\r"], Some("zsh")).0,
+        Dangerous
+    );
+    let long = format!("less f\r{}\r", "a ".repeat(30_000)).repeat(4);
+    assert_eq!(typed(&[&long], None).0, Unknown, "bounded");
+}
+
+#[test]
+fn a_key_that_runs_the_line_is_no_change_of_it() {
+    for (program, pushes, verdict) in [
+        ("bash", &["#rm -rf x", "\u{1b}1\u{1b}#"][..], Unknown),
+        ("bash", &["#rm -rf x\u{1b}-\u{1b}#"], Unknown),
+        ("bash", &["rm -rf x\u{1b}#"], Safe),
+        ("bash", &["rm -rf x\u{1b}#", "ls\r"], Safe),
+        ("zsh", &["ls; rm -rf x\u{1b}#"], Dangerous),
+        ("zsh", &["rm -rf x\u{1b}a"], Dangerous),
+        ("zsh", &["rm -rf ", "x\u{1b}A"], Dangerous),
+        ("zsh", &["ls\u{1b}a"], Safe),
+    ] {
+        assert_eq!(typed(pushes, Some(program)).0, verdict, "{pushes:?}");
+    }
+}
