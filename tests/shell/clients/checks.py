@@ -201,7 +201,7 @@ def tty(setting):
 @check("every command is in the history with its exit code")
 def history(setting):
     entries = setting.history()
-    recorded = [(it["text"], code_of(it)) for it in entries]
+    recorded = [(it.get("agent_line") or it["text"], code_of(it)) for it in entries]
 
     def is_recorded(command, code):
         # An agent whose limit is over knows of no exit code.

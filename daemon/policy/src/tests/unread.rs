@@ -335,3 +335,20 @@ fn reading_data_is_no_running() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// `$$` at a line's end is the shell's process id, and no `$` that the grammar joins the next line to.
+#[test]
+fn a_line_may_end_with_the_shells_process_id() {
+    let safe = [
+        "(\nkill -TERM $$\n)",
+        "{\nkill -USR1 $$\n}",
+        "echo $$\necho x",
+    ];
+    all_are(Verdict::Safe, None, &safe);
+    let dangerous = ["echo $$\nrm -rf x", "(\nkill -TERM $$\nrm -rf x\n)"];
+    all_are(Verdict::Dangerous, None, &dangerous);
+    // A lone one is.
+    for line in ["echo $\nrm -rf x", "echo $$$\nrm -rf x"] {
+        assert_ne!(judged(line, None).verdict, Verdict::Safe, "{line:?}");
+    }
+}

@@ -9,11 +9,12 @@ use super::reserved_words::is_reserved;
 use crate::shell::word::{is_assignment, is_name};
 
 /// Whether a line ends with a lone `$`. The grammar then joins the next line to it. A `$` in quotes or
-/// in a here-document is text.
+/// in a here-document is text, and `$$` is the shell's process id.
 pub(crate) fn ends_with_dollar(tree: &Tree, text: &str) -> bool {
     let mut dollars = text.match_indices('$').filter(|(at, _)| {
-        let rest = text.get(at + 1..).unwrap_or_default();
-        rest.trim_start_matches([' ', '\t']).starts_with('\n')
+        let (before, rest) = (&text[..*at], &text[at + 1..]);
+        let others = before.len() - before.trim_end_matches('$').len();
+        others % 2 == 0 && rest.trim_start_matches([' ', '\t']).starts_with('\n')
     });
     dollars.any(|(at, _)| {
         let mut node = tree.root_node().descendant_for_byte_range(at, at + 1);
