@@ -210,3 +210,17 @@ fn secrets_do_not_go_to_a_model() {
     assert_eq!(run(&[("CODEX_THREAD_ID", "t")]).out, shown);
     assert_eq!(run(&[("OPENCODE", "1"), ("TERMD_RAW", "1")]).out, shown);
 }
+
+#[test]
+fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
+    let door = Door::open();
+    let line = "seq 100000; echo error: no disk; seq 100000; exit 4";
+    let mut command = door.command(&["-c", line]);
+    let ended = Ended::run(command.env("OPENCODE", "1"));
+    assert_eq!(ended.code, Some(4));
+    assert!(ended.out.len() < 20_000, "{} bytes", ended.out.len());
+    assert!(ended.out.starts_with("1\n2\n3\n"));
+    assert!(ended.out.ends_with("\n99999\n100000\n"));
+    assert!(ended.out.contains("\n[line 100001] error: no disk\n"));
+    assert!(ended.out.contains("left out here; `termctl read term_"));
+}

@@ -16,6 +16,7 @@ use termd_proto::{ErrorKind, Offset, TerminalRef};
 use crate::connection::{Answer, CallError};
 use crate::create::{Form, Started};
 use crate::error::{LostError, print_line};
+use crate::excerpt::Excerpt;
 use crate::output::Output;
 use crate::pty::Keyboard;
 use crate::server::GoneError;
@@ -35,6 +36,8 @@ struct Stream {
     /// Absent: both in one.
     which: Option<OutputStream>,
     output: Output,
+    /// What a model is shown; absent: all.
+    excerpt: Option<Excerpt>,
     /// Where to read on.
     next: Offset,
     /// The read under way.
@@ -84,9 +87,14 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(started: Started) -> Self {
+        let limit = match started.form {
+            Form::Text(limit) => limit,
+            Form::Exact => None,
+        };
         let stream = |which, fd| Stream {
             which,
             output: Output::to(fd),
+            excerpt: limit.map(|limit| Excerpt::new(limit, &started.terminal.0)),
             next: Offset::ZERO,
             request: None,
             has_ended: false,
@@ -190,7 +198,7 @@ impl Call {
                 max_bytes: Some(PAGE_BYTES),
                 encoding: Some(match self.started.form {
                     Form::Exact => Encoding::Base64,
-                    Form::Text => Encoding::Raw,
+                    Form::Text(_) => Encoding::Raw,
                 }),
                 wait_ms: Some(WAIT_MS),
                 stream: stream.which,
@@ -267,12 +275,20 @@ impl Call {
                     .push_base64(&data)
                     .map_err(LostError::Output)?;
             }
-            stream.output.push_text(&page.text.unwrap_or_default());
+            let text = page.text.unwrap_or_default();
+            let shown = match &mut stream.excerpt {
+                Some(excerpt) => excerpt.push(&text),
+                None => &text,
+            };
+            stream.output.push_text(shown);
         }
         if page.at_end && page.state != TerminalState::Running {
             // Output and state are read one after the other: what came between is in the next page.
             stream.is_complete = page.exit_status.is_some() || stream.has_ended;
             stream.has_ended = true;
+            if let Some(mut excerpt) = stream.excerpt.take_if(|_| stream.is_complete) {
+                stream.output.push_text(&excerpt.finish());
+            }
             self.status = self.status.take().or(page.exit_status);
         }
         Ok(())

@@ -65,8 +65,9 @@ impl From<io::Error> for WaitError {
 pub(crate) enum Form {
     /// The bytes that the command has written.
     Exact,
-    /// Text in UTF-8, in which the daemon has hidden secrets.
-    Text,
+    /// Text in UTF-8, in which the daemon has hidden secrets, for a model. Of each stream at most about
+    /// this number of bytes is shown.
+    Text(Option<u64>),
 }
 
 /// What the daemon has answered.
@@ -126,12 +127,13 @@ impl<'a> Start<'a> {
         let signals = Signals::take(request.inherited.as_ref().unwrap_or(&nothing));
         let signals = signals.map_err(|_| NotStarted::InPlace)?;
         let created = self.create(&server, &mut connection, &request, &signals)?;
-        let hides = daemon.shell.is_some_and(|output| output.hide_secrets);
         let is_raw = env::var_os(RAW_VARIABLE).is_some_and(|value| !value.is_empty());
-        let form = if hides && !is_raw && self.agent.is_for_model(created.is_wrapped) {
-            Form::Text
-        } else {
-            Form::Exact
+        let for_model = !is_raw && self.agent.is_for_model(created.is_wrapped);
+        let form = match daemon.shell.filter(|_| for_model) {
+            Some(output) if output.hide_secrets || output.limit.is_some() => {
+                Form::Text(output.limit)
+            }
+            Some(_) | None => Form::Exact,
         };
         Ok(Started {
             server,

@@ -19,6 +19,7 @@ mod call;
 mod connection;
 mod create;
 mod error;
+mod excerpt;
 mod in_place;
 mod inherited;
 mod output;

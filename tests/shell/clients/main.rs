@@ -134,6 +134,7 @@ macro_rules! agents {
             use super::*;
 
             #[test]
+            #[ignore = "what agents do without termd: it fails nothing and takes minutes"]
             fn plain() {
                 check(concat!(stringify!($name), "-plain"), &$agent, Mode::Plain);
             }

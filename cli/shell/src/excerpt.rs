@@ -1,0 +1,189 @@
+//! What a model is shown of a long output: the head as it comes, and at the end what looks like an error
+//! in the part that is left out, where all of it can be read, and the tail.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use termd_proto::byte_count::bytes;
+
+/// Most lines of the left out part that are shown.
+const MAX_ERROR_LINES: usize = 20;
+/// Most bytes of such a line. The beginning tells the error.
+const MAX_LINE_BYTES: usize = 300;
+/// Words of lines that tell of an error, in lower case.
+const ERROR_WORDS: [&str; 9] = [
+    "error",
+    "failed",
+    "failure",
+    "fatal",
+    "panic",
+    "exception",
+    "traceback",
+    "denied",
+    "not found",
+];
+
+/// The excerpt of one stream.
+#[derive(Debug)]
+pub(crate) struct Excerpt {
+    /// Names the terminal in the line that says how to read the rest.
+    terminal: String,
+    /// How many bytes of the head are still to be shown.
+    head_left: usize,
+    /// How many bytes of the tail are kept.
+    max_tail: usize,
+    /// Whole lines from the end of the output, the last one perhaps unended.
+    tail: VecDeque<String>,
+    tail_bytes: usize,
+    left_out: u64,
+    line: u64,
+    errors: Vec<(u64, String)>,
+}
+
+impl Excerpt {
+    /// Of an output of which at most `limit` bytes are shown.
+    pub(crate) fn new(limit: u64, terminal: &str) -> Self {
+        let half = usize::try_from(limit / 2).unwrap_or(usize::MAX);
+        Self {
+            terminal: terminal.to_owned(),
+            head_left: half,
+            max_tail: half,
+            tail: VecDeque::new(),
+            tail_bytes: 0,
+            left_out: 0,
+            line: 1,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Takes more output. Returns what is shown of it now.
+    pub(crate) fn push<'a>(&mut self, text: &'a str) -> &'a str {
+        let cut = text.floor_char_boundary(self.head_left.min(text.len()));
+        let (head, rest) = text.split_at(cut);
+        self.head_left = if rest.is_empty() {
+            self.head_left - cut
+        } else {
+            0
+        };
+        self.line += head
+            .bytes()
+            .map(|byte| u64::from(byte == b'\n'))
+            .sum::<u64>();
+        for piece in rest.split_inclusive('\n') {
+            self.keep(piece);
+        }
+        head
+    }
+
+    fn keep(&mut self, piece: &str) {
+        self.tail_bytes += piece.len();
+        match self.tail.back_mut().filter(|last| !last.ends_with('\n')) {
+            Some(last) => last.push_str(piece),
+            None => self.tail.push_back(piece.to_owned()),
+        }
+        while self.tail_bytes > self.max_tail {
+            if let [line] = self.tail.make_contiguous() {
+                // Of a line that is longer than the tail the end is kept.
+                let cut = line.ceil_char_boundary(line.len() - self.max_tail);
+                self.left_out += cut as u64;
+                line.drain(..cut);
+                self.tail_bytes -= cut;
+                break;
+            }
+            let Some(first) = self.tail.pop_front() else {
+                break;
+            };
+            self.tail_bytes -= first.len();
+            self.leave_out(&first);
+        }
+    }
+
+    fn leave_out(&mut self, line: &str) {
+        self.left_out += line.len() as u64;
+        let start = &line[..line.floor_char_boundary(MAX_LINE_BYTES.min(line.len()))];
+        let lower = start.to_lowercase();
+        if self.errors.len() < MAX_ERROR_LINES
+            && ERROR_WORDS.iter().any(|word| lower.contains(word))
+        {
+            self.errors.push((self.line, start.trim_end().to_owned()));
+        }
+        self.line += 1;
+    }
+
+    /// The end: what is shown beside the head.
+    pub(crate) fn finish(&mut self) -> String {
+        let mut text = String::new();
+        if self.left_out > 0 {
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                text,
+                "\n[termd: {} left out here; `termctl read {}` has all of it]",
+                bytes(self.left_out),
+                self.terminal
+            );
+            for (line, error) in self.errors.drain(..) {
+                let _ = writeln!(text, "[line {line}] {error}");
+            }
+            self.left_out = 0;
+        }
+        text.extend(self.tail.drain(..));
+        self.tail_bytes = 0;
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown of an output that comes in pieces of this length.
+    fn shown(output: &str, piece: usize) -> String {
+        let mut excerpt = Excerpt::new(40, "term_x");
+        let mut shown = String::new();
+        let mut rest = output;
+        while !rest.is_empty() {
+            let cut = rest.ceil_char_boundary(piece.min(rest.len()));
+            let (now, later) = rest.split_at(cut);
+            shown.push_str(excerpt.push(now));
+            rest = later;
+        }
+        shown.push_str(&excerpt.finish());
+        shown
+    }
+
+    #[test]
+    fn a_short_output_is_whole() {
+        for output in ["", "one\ntwo", "forty bytes are shown whole, ä as this"] {
+            for piece in [1, 7, 100] {
+                assert_eq!(shown(output, piece), output);
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_long_one_head_errors_and_tail_are_shown() {
+        let output = "first line here\nsecond line here\nError: no disk\nfourth line\nlast line\n";
+        for piece in [1, 5, 1_000] {
+            assert_eq!(
+                shown(output, piece),
+                "first line here\nseco\n\
+                 [termd: 40 B left out here; `termctl read term_x` has all of it]\n\
+                 [line 3] Error: no disk\n\
+                 last line\n",
+                "{piece}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_bounded() {
+        let mut excerpt = Excerpt::new(40, "term_x");
+        for _ in 0..1_000 {
+            excerpt.push("0123456789");
+        }
+        assert_eq!(excerpt.tail_bytes, 20);
+        assert!(excerpt.finish().ends_with(
+            "left out here; `termctl read term_x` has all of it]\n01234567890123456789"
+        ));
+    }
+}
