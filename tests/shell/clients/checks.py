@@ -165,7 +165,8 @@ def secret(setting):
 
 @check("nested shells")
 def nested(setting):
-    answer = expect_exit(setting, "bash -c 'bash -c \"echo nested-\\$((6*7)); exit 5\"'", 5)
+    # Gemini CLI takes off a `bash -c` at the beginning by itself.
+    answer = expect_exit(setting, "true; bash -c 'bash -c \"echo nested-\\$((6*7)); exit 5\"'", 5)
     expect("nested-42" in answer.text, answer.text)
 
 

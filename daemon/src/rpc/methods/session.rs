@@ -134,9 +134,10 @@ impl SessionHandler {
             Err(error @ TerminalError::ConfirmationRequired(_)) if is_shell => {
                 let refusal = RpcError::from(error);
                 // A shell waits only for somebody who sees the question.
-                Err(match self.gate.is_watched() {
-                    true => refusal.with("wait_ms", SHELL_QUESTION_MS),
-                    false => refusal,
+                Err(if self.gate.is_watched() {
+                    refusal.with("wait_ms", SHELL_QUESTION_MS)
+                } else {
+                    refusal
                 })
             }
             created => Ok(created?.info()),
