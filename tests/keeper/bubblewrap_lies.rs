@@ -142,9 +142,10 @@ fn that_builds_less() {
         // Told all, it builds all.
         ("", "", 0),
     ] {
-        // No path of these has a blank in it.
+        // No path of these has a blank in it. dash redirects only descriptors of one digit.
         let script = format!(
-            "tr '\\0' ' ' <&9 | sed '{change}' | tr -s ' ' | tr ' ' '\\0' > /mnt/args && \
+            "tr '\\0' ' ' </proc/self/fd/206 | sed '{change}' | tr -s ' ' | tr ' ' '\\0' > /mnt/args\n\
+             for a do shift; [ \"$a\" = 206 ] && a=9; set -- \"$@\" \"$a\"; done\n\
              exec /mnt/real \"$@\" 9</mnt/args"
         );
         let Some(ground) = with_another(User::WithABwrap(script.leak())) else {

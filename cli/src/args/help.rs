@@ -21,12 +21,20 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("The gate", &["policy", "approvals", "approve", "deny"]),
     (
         "Connect other programs",
-        &["mcp", "acp", "setup", "completions", "man"],
+        &[
+            "mcp",
+            "acp",
+            "setup",
+            "doctor",
+            "codex-exec-server",
+            "completions",
+            "man",
+        ],
     ),
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 38] = [
+const EXAMPLES: [(&str, &[&str]); 40] = [
     (
         "run",
         &[
@@ -154,6 +162,14 @@ const EXAMPLES: [(&str, &[&str]); 38] = [
     ("deny", &["termctl deny qcjxld"]),
     ("mcp", &["termctl mcp --tools session,terminal"]),
     ("acp", &["termctl acp -- claude-code-acp"]),
+    ("doctor", &["termctl doctor", "termctl doctor --json"]),
+    (
+        "codex-exec-server",
+        &[
+            "termctl codex-exec-server",
+            "termctl codex-exec-server --codex ~/bin/codex",
+        ],
+    ),
     (
         "setup",
         &[

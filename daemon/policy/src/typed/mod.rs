@@ -21,8 +21,12 @@ use keys::{Key, KeyReader};
 use reading::Reading;
 
 /// Ways in which a line is read beside the first. Of a line that is typed in more pieces it is not known
-/// what runs.
-const MAX_OTHERS: usize = 64;
+/// what runs. Some type key by key.
+const MAX_OTHERS: usize = 512;
+/// The same of a line that is longer than [`MAX_SHORT_LINE`]: each is judged.
+const MAX_OTHERS_OF_LONG: usize = 64;
+/// The longest line, in characters, of which the larger number is judged.
+const MAX_SHORT_LINE: usize = 1_024;
 
 /// A line that a program would now read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,7 +180,12 @@ impl TypedLines {
         if self.others.contains(&other) {
             return;
         }
-        if self.others.len() < MAX_OTHERS {
+        let max = if self.first.line_chars() > MAX_SHORT_LINE {
+            MAX_OTHERS_OF_LONG
+        } else {
+            MAX_OTHERS
+        };
+        if self.others.len() < max {
             self.others.push(other);
         } else {
             self.is_lost = true;

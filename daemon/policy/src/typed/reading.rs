@@ -103,6 +103,11 @@ impl Reading {
         !self.editor.is_empty() || self.keys != KeyReader::Ground
     }
 
+    /// How many characters of a line were typed that is not ended.
+    pub(super) fn line_chars(&self) -> usize {
+        self.editor.chars()
+    }
+
     /// Whether such a part, or a construct, was typed that is not ended.
     pub(super) fn holds_text(&self) -> bool {
         self.holds_line() || !self.before.is_empty()
