@@ -199,6 +199,7 @@ fn ends_and_signals_are_passed_on() {
     let pid: i32 = server.line().trim().parse().unwrap();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    wait_until("what was left behind has ended", || has_ended(pid));
 }
 
 #[test]
@@ -275,6 +276,10 @@ fn the_real_codex_runs_commands_by_our_shell() {
     server.finish();
 }
 
+fn has_ended(pid: i32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
+}
+
 /// No process of a server is left where termctl was killed.
 #[test]
 fn the_server_ends_with_a_termctl_that_is_killed() {
@@ -284,7 +289,5 @@ fn the_server_ends_with_a_termctl_that_is_killed() {
     let pid: i32 = server.line().trim().parse().unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
-    wait_until("the server has ended", || {
-        !Path::new(&format!("/proc/{pid}")).exists()
-    });
+    wait_until("the server has ended", || has_ended(pid));
 }
