@@ -253,7 +253,8 @@ fn the_real_codex_runs_commands_by_our_shell() {
     } });
     server.write(&format!("{start}\n"));
     let mut output = Vec::new();
-    let code = loop {
+    let mut code = Value::Null;
+    loop {
         let line = server.line();
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
         assert!(message.get("error").is_none(), "{message}");
@@ -263,10 +264,12 @@ fn the_real_codex_runs_commands_by_our_shell() {
                 let engine = base64::engine::general_purpose::STANDARD;
                 output.extend(engine.decode(chunk).unwrap());
             }
-            Some("process/exited") => break message["params"]["exitCode"].clone(),
+            // Output may still come after the exit.
+            Some("process/exited") => code = message["params"]["exitCode"].clone(),
+            Some("process/closed") => break,
             _ => {}
         }
-    };
+    }
     assert_eq!((output.as_slice(), code), (&b"out\n"[..], json!(3)));
     let used = fs::read_to_string(used).unwrap();
     assert_eq!(
