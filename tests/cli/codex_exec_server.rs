@@ -199,6 +199,7 @@ fn ends_and_signals_are_passed_on() {
     let pid: i32 = server.line().trim().parse().unwrap();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    wait_until("what was left behind has ended", || has_ended(pid));
 }
 
 #[test]
@@ -252,7 +253,8 @@ fn the_real_codex_runs_commands_by_our_shell() {
     } });
     server.write(&format!("{start}\n"));
     let mut output = Vec::new();
-    let code = loop {
+    let mut code = Value::Null;
+    loop {
         let line = server.line();
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
         assert!(message.get("error").is_none(), "{message}");
@@ -262,10 +264,12 @@ fn the_real_codex_runs_commands_by_our_shell() {
                 let engine = base64::engine::general_purpose::STANDARD;
                 output.extend(engine.decode(chunk).unwrap());
             }
-            Some("process/exited") => break message["params"]["exitCode"].clone(),
+            // Output may still come after the exit.
+            Some("process/exited") => code = message["params"]["exitCode"].clone(),
+            Some("process/closed") => break,
             _ => {}
         }
-    };
+    }
     assert_eq!((output.as_slice(), code), (&b"out\n"[..], json!(3)));
     let used = fs::read_to_string(used).unwrap();
     assert_eq!(
@@ -273,6 +277,10 @@ fn the_real_codex_runs_commands_by_our_shell() {
         format!("{} -c echo out; exit 3\n", shells.bash().display())
     );
     server.finish();
+}
+
+fn has_ended(pid: i32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 /// No process of a server is left where termctl was killed.
@@ -284,7 +292,5 @@ fn the_server_ends_with_a_termctl_that_is_killed() {
     let pid: i32 = server.line().trim().parse().unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
-    wait_until("the server has ended", || {
-        !Path::new(&format!("/proc/{pid}")).exists()
-    });
+    wait_until("the server has ended", || has_ended(pid));
 }

@@ -12,6 +12,7 @@ mod doctor;
 mod errors;
 mod exec;
 mod full_disk;
+mod hook;
 mod manual_pages;
 mod policy;
 mod run;

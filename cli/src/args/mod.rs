@@ -12,6 +12,7 @@ mod codex;
 mod daemon;
 mod exec;
 mod help;
+mod hook;
 mod policy;
 mod reading;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use audit::{
 pub(crate) use codex::CodexExecServerArgs;
 pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
+pub(crate) use hook::{HookAgentArg, HookArgs};
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
 pub(crate) use run::{CreateArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs};
 pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
@@ -184,6 +186,8 @@ pub(crate) enum Verb {
     /// Tell clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`, or make termd the shell
     /// that they run commands by
     Setup(SetupArgs),
+    /// Answer an agent's hook with the gate's verdict about the command on standard input
+    Hook(HookArgs),
     /// Try each agent's way to termd's shell, and say what works, what does not, and why
     Doctor,
     /// Print a shell's completions for termctl

@@ -13,6 +13,7 @@ mod delete;
 mod doctor;
 mod exec;
 mod history;
+mod hook;
 mod kill;
 mod list;
 mod man;
@@ -107,6 +108,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),
         Verb::Policy(args) => Box::pin(policy::run(context, args)),
         Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),
+        Verb::Hook(args) => Box::pin(hook::run(context, args)),
         Verb::Doctor => Box::pin(doctor::run(context)),
         Verb::Completions(args) => Box::pin(async move { completions::run(&args) }),
         Verb::Man(args) => Box::pin(async move { man::run(&args) }),
