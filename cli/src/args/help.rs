@@ -27,6 +27,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "setup",
             "doctor",
             "codex-exec-server",
+            "hook",
             "completions",
             "man",
         ],
@@ -34,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 40] = [
+const EXAMPLES: [(&str, &[&str]); 41] = [
     (
         "run",
         &[
@@ -162,6 +163,7 @@ const EXAMPLES: [(&str, &[&str]); 40] = [
     ("deny", &["termctl deny qcjxld"]),
     ("mcp", &["termctl mcp --tools session,terminal"]),
     ("acp", &["termctl acp -- claude-code-acp"]),
+    ("hook", &["termctl hook claude", "termctl hook gemini"]),
     ("doctor", &["termctl doctor", "termctl doctor --json"]),
     (
         "codex-exec-server",
