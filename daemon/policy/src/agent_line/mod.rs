@@ -3,7 +3,7 @@
 //! Agents put a preamble before each line, and something behind it: 400 bytes around an `ls`. A person who
 //! reads a history looks for the `ls`. The whole argv is kept and judged all the same.
 //!
-//! **Promise:** what is left out is a [wrapper](wrapper) of a known form, byte for byte. A line around which
+//! **Promise:** what is left out is a wrapper of a known form, byte for byte. A line around which
 //! anything else stands is given whole, and an argv of which more runs than one line gives none. The files
 //! that a wrapper names (an agent's snapshot of a shell) are taken for the agent's by the form of their
 //! paths, and the environment is no part of an argv.
