@@ -23,6 +23,9 @@ use reading::Reading;
 /// Ways in which a line is read beside the first. Of a line that is typed in more pieces it is not known
 /// what runs.
 const MAX_OTHERS: usize = 64;
+/// Characters that these may judge for one line, beyond which it is not known either. Each costs as
+/// much as the line itself.
+const MAX_OTHERS_CHARS: usize = 256 << 10;
 
 /// A line that a program would now read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +170,13 @@ impl TypedLines {
             }
             // Such a tty drops them (VSUSP, VQUIT).
             Some(Key::Suspend) if self.first.holds_text() => self.add(self.first.without_text()),
-            Some(key) if key.may_end_line() => self.held_at = None,
+            Some(key) if key.may_end_line() => {
+                self.held_at = None;
+                if self.others.len() * self.first.chars() > MAX_OTHERS_CHARS {
+                    self.others.clear();
+                    self.is_lost = true;
+                }
+            }
             _ => {}
         }
     }
