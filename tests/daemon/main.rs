@@ -56,6 +56,7 @@ mod gate {
     mod approval;
     pub(crate) mod judgement;
     mod profiles;
+    mod unended;
 }
 
 /// `session.send` and `session.type`.

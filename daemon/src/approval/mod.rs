@@ -72,7 +72,12 @@ impl Approvals {
     /// The caller's own word is the answer. A question that waits is answered by that. Returns a
     /// person's denial, which is stronger.
     pub fn confirm(&self, subject: &Subject, by: &Owner) -> Result<(), Box<ApprovalInfo>> {
-        self.change(|table, now| table.confirm(subject, by, now))
+        let confirmed = self.change(|table, now| table.confirm(subject, by, now));
+        if confirmed.is_ok() && by.agent().is_none() {
+            // `termctl` says so where it has asked at the tty, and no question was kept.
+            self.inner.people.note_answer(ClockInstant::now());
+        }
+        confirmed
     }
 
     /// Whether a person's denial of this holds.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use termd_policy::program::is_shell;
 use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::TerminalId;
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
@@ -21,6 +22,10 @@ const KEPT_FOR: Duration = Duration::from_mins(10);
 /// is dropped. A denial is not: it would be forgotten by asking more. Where none can be dropped, no
 /// question is asked, and the command does not run.
 const MAX_QUESTIONS: usize = 256;
+/// How many of them one agent may hold, so that others can still ask.
+const MAX_OF_AGENT: usize = MAX_QUESTIONS / 4;
+/// How many all agents may hold, so that a person's own can still be asked.
+const MAX_OF_AGENTS: usize = MAX_QUESTIONS / 4 * 3;
 /// How much of a command is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 4_096;
 
@@ -55,15 +60,27 @@ impl Subject {
     /// The hashes of this subject.
     fn hashes(&self, key: &RedactionKey) -> SubjectHashes {
         let is_agents = self.agent.is_some();
+        // An agent may type the same into another terminal, and into another shell.
+        let terminal = self.terminal.as_ref().filter(|_| !is_agents);
+        let program = self.program.as_deref();
+        let program = program.filter(|program| !is_agents || !is_shell(program));
         let act = json!([
             is_agents,
             self.uid,
-            self.terminal,
-            self.program,
+            self.terminal.is_some(),
+            terminal,
+            program,
             self.cwd,
             self.command
         ]);
-        let caller = json!([self.front, self.client, self.session, self.agent]);
+        let caller = json!([
+            self.front,
+            self.client,
+            self.session,
+            self.agent,
+            self.terminal,
+            self.program
+        ]);
         let whole = json!([act, caller, self.env_sha256, self.earlier_sha256]);
         SubjectHashes {
             act: key.sha256(&act.to_string()),
@@ -191,6 +208,9 @@ impl QuestionTable {
             }
             return Standing::Asked(question.info.clone());
         }
+        if !self.has_room_for(asked_by) {
+            return Standing::Full;
+        }
         if self.questions.len() >= MAX_QUESTIONS {
             let done = self.questions.iter().position(Question::is_done);
             let Some(done) = done else {
@@ -228,6 +248,20 @@ impl QuestionTable {
             until: now.at + self.answer_within,
         });
         Standing::Asked(info)
+    }
+
+    /// Whether an agent may hold one question more. A person may while there is place.
+    fn has_room_for(&self, asker: &Owner) -> bool {
+        let Some(agent) = asker.agent() else {
+            return true;
+        };
+        let held = self.questions.iter().filter(|question| !question.is_done());
+        let agents = held.filter_map(|question| question.info.asked_by.agent());
+        let (all, own) = agents.fold((0, 0), |(all, own), it| {
+            let is_own = (it.pid, it.started) == (agent.pid, agent.started);
+            (all + 1, own + usize::from(is_own))
+        });
+        own < MAX_OF_AGENT && all < MAX_OF_AGENTS
     }
 
     /// The caller's own word is the answer, and the command runs. A question that waits is answered by

@@ -42,7 +42,7 @@ impl Inspector {
                 let reason = "it loads a builtin from a file";
                 self.inspection.note(Verdict::Unknown, reason, span);
             }
-            "bind" | "bindkey" if args.iter().any(|word| binds(&word.text)) => {
+            "bind" | "bindkey" if binds(args) => {
                 let reason = "it gives keys a meaning that is not known";
                 self.inspection.note(Verdict::Unknown, reason, span);
             }
@@ -69,7 +69,29 @@ impl Inspector {
     }
 }
 
-/// Whether an argument of bind gives keys a meaning: `"\e[24~": "rm"`, `-x`.
-fn binds(text: &str) -> bool {
-    text.starts_with("-x") || text.starts_with("-s") || text.contains(':') || text.contains(UNKNOWN)
+/// Whether bind or bindkey gives keys a meaning: `bind '"\e[24~": "rm"'`, `bind -f FILE`,
+/// `bindkey q accept-line`.
+fn binds(args: &[Word]) -> bool {
+    let mut texts = args.iter().map(|word| word.text.as_str());
+    let is_set = |text: &str| {
+        let option = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+        option.is_some_and(|letters| letters.contains(['x', 's', 'f']))
+            || text.contains(':')
+            || text.contains(UNKNOWN)
+    };
+    if texts.clone().any(is_set) {
+        return true;
+    }
+    let mut operands = 0;
+    while let Some(text) = texts.next() {
+        match text {
+            // A keymap; what a function's keys are, and to take them away (bash(1)).
+            "-m" | "-M" | "-q" | "-u" | "-r" => {
+                texts.next();
+            }
+            _ if text.starts_with('-') || text.starts_with("set ") => {}
+            _ => operands += 1,
+        }
+    }
+    operands > 1
 }

@@ -2,6 +2,7 @@
 
 use termd_proto::policy::Verdict::{Dangerous, Safe, Unknown};
 
+use super::forbidden::Forbidden;
 use super::typed::{typed, typed_at};
 use crate::TypedLines;
 
@@ -74,11 +75,13 @@ fn at_the_same_prompt_it_is_a_part_of_the_line() {
 
 #[test]
 fn a_line_of_very_many_pieces_is_unknown() {
-    let mut pushes = vec!["a"; 80];
+    let mut pushes = vec!["a"; 600];
     pushes.push("\r");
     assert_eq!(typed(&pushes, None).0, Unknown);
     pushes.push("ls\r");
     assert_eq!(typed_at(&pushes, None, |_| Some(1)).0, Safe);
+    let long = format!("echo {}", "a ".repeat(30_000));
+    assert_eq!(typed(&[&long, "b", "c", "d", "e", "\r"], None).0, Unknown);
     let mut lines = TypedLines::default();
     for push in &pushes {
         lines.feed(push.as_bytes(), None);
@@ -122,7 +125,35 @@ fn a_key_that_runs_the_line_is_no_change_of_it() {
         ("zsh", &["rm -rf x\u{1b}a"], Dangerous),
         ("zsh", &["rm -rf ", "x\u{1b}A"], Dangerous),
         ("zsh", &["ls\u{1b}a"], Safe),
+        ("ed", &["!rm \\\r", "-rf x\r"], Dangerous),
+        ("ed", &["!rm \\\r-rf x\r"], Dangerous),
+        ("gdb", &["shell rm \\\r", "-rf x\r"], Dangerous),
+        ("zsh", &["\\! rm -rf x\r"], Dangerous),
+        ("bash", &["bind -f w.rc\r"], Unknown),
+        ("bash", &["bind -lf w.rc\r"], Unknown),
+        ("bash", &["bind -m vi -f w.rc\r"], Unknown),
+        ("bash", &["INPUTRC=w.rc bash\r"], Unknown),
+        ("zsh", &["INPUTRC=w.rc zsh\r"], Unknown),
+        ("bash", &["env INPUTRC=w.rc bash\r"], Unknown),
+        ("bash", &["export INPUTRC=w.rc\r"], Unknown),
+        ("bash", &["INPUTRC=/dev/null bash\r"], Safe),
+        (
+            "bash",
+            &["bind -p\r", "bind -q yank\r", "bind -m vi -l\r"],
+            Safe,
+        ),
+        ("bash", &["bind 'set a on' 'set b off'\r"], Safe),
+        ("zsh", &["bindkey q accept-line\r"], Unknown),
+        ("zsh", &["bindkey -M emacs q accept-line\r"], Unknown),
+        (
+            "zsh",
+            &["bindkey -e\r", "bindkey -l\r", "bindkey ^X\r"],
+            Safe,
+        ),
+        ("fish", &["bind q execute\r"], Unknown),
     ] {
         assert_eq!(typed(pushes, Some(program)).0, verdict, "{pushes:?}");
     }
+    let forbidden = Forbidden("frob");
+    forbidden.all_are_stopped(Some("zsh"), &["\\! frob 1", "INPUTRC=w.rc bash"]);
 }

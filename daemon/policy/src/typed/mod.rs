@@ -23,10 +23,9 @@ use reading::Reading;
 /// Ways in which a line is read beside the first. Of a line that is typed in more pieces it is not known
 /// what runs. Some type key by key.
 const MAX_OTHERS: usize = 512;
-/// The same of a line that is longer than [`MAX_SHORT_LINE`]: each is judged.
-const MAX_OTHERS_OF_LONG: usize = 64;
-/// The longest line, in characters, of which the larger number is judged.
-const MAX_SHORT_LINE: usize = 1_024;
+/// Characters that these may judge for one line, beyond which it is not known either. Each costs as
+/// much as the line itself.
+const MAX_OTHERS_CHARS: usize = 256 << 10;
 
 /// A line that a program would now read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,7 +170,13 @@ impl TypedLines {
             }
             // Such a tty drops them (VSUSP, VQUIT).
             Some(Key::Suspend) if self.first.holds_text() => self.add(self.first.without_text()),
-            Some(key) if key.may_end_line() => self.held_at = None,
+            Some(key) if key.may_end_line() => {
+                self.held_at = None;
+                if self.others.len() * self.first.chars() > MAX_OTHERS_CHARS {
+                    self.others.clear();
+                    self.is_lost = true;
+                }
+            }
             _ => {}
         }
     }
@@ -180,12 +185,7 @@ impl TypedLines {
         if self.others.contains(&other) {
             return;
         }
-        let max = if self.first.line_chars() > MAX_SHORT_LINE {
-            MAX_OTHERS_OF_LONG
-        } else {
-            MAX_OTHERS
-        };
-        if self.others.len() < max {
+        if self.others.len() < MAX_OTHERS {
             self.others.push(other);
         } else {
             self.is_lost = true;

@@ -11,7 +11,9 @@ use super::keys::{Key, KeyReader};
 use super::line_editor::LineEditor;
 use crate::danger::sql;
 use crate::inspect::state_behind;
-use crate::program::kind::{ProgramKind, base_name, is_foreign_shell, program_kind};
+use crate::program::kind::{
+    ProgramKind, base_name, is_foreign_shell, program_kind, takes_commands,
+};
 use crate::request::Completeness;
 use crate::shell::state::ShellState;
 use crate::shell::syntax::continuation::{Continuation, continuation, open_heredoc};
@@ -103,14 +105,14 @@ impl Reading {
         !self.editor.is_empty() || self.keys != KeyReader::Ground
     }
 
-    /// How many characters of a line were typed that is not ended.
-    pub(super) fn line_chars(&self) -> usize {
-        self.editor.chars()
-    }
-
     /// Whether such a part, or a construct, was typed that is not ended.
     pub(super) fn holds_text(&self) -> bool {
         self.holds_line() || !self.before.is_empty()
+    }
+
+    /// How much is held, in characters.
+    pub(super) fn chars(&self) -> usize {
+        self.before.len() + self.editor.chars()
     }
 
     /// The same, if a program has read what was typed of the line.
@@ -312,8 +314,9 @@ impl Reading {
         if self.keys_ahead == KeysAhead::Earlier {
             self.keys_ahead = KeysAhead::None;
         }
-        self.read_again += MAX_KEYS_BEFORE * line.len();
-        if self.read_again > MAX_READ_AGAIN {
+        let again = MAX_KEYS_BEFORE * line.len();
+        self.read_again += again;
+        if again > MAX_JUDGED_BYTES || self.read_again > MAX_READ_AGAIN {
             lines.push(self.line(String::new(), Completeness::TooLong));
             return;
         }
@@ -361,6 +364,14 @@ impl Reading {
         let kind = program.map_or(ProgramKind::Shell, program_kind);
         let text = format!("{}{line}", self.before);
         self.heredoc = None;
+        // ed(1), gdb(1): the next line goes on where this one ends.
+        if kind == ProgramKind::Code
+            && program.is_some_and(takes_commands)
+            && let Some(begun) = text.strip_suffix('\\')
+        {
+            self.before = begun.to_owned();
+            return;
+        }
         let continuation = match kind {
             ProgramKind::Shell => continuation(&text),
             ProgramKind::Sql(client) if !sql::is_complete(client, &text) => Continuation::Heredoc,

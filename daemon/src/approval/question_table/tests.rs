@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use termd_policy::secrets::redact::RedactionKey;
+use termd_proto::TerminalId;
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
 use super::{
-    Always, Doubt, MAX_QUESTIONS, NotAnswered, PastDenial, QuestionTable, Standing, Subject,
-    USE_WITHIN,
+    Always, Doubt, MAX_OF_AGENT, MAX_QUESTIONS, NotAnswered, PastDenial, QuestionTable, Standing,
+    Subject, USE_WITHIN,
 };
 use crate::clock::Moment;
 
@@ -69,6 +70,10 @@ impl Story {
     }
 
     fn ask(&mut self, subject: Subject) -> Standing {
+        self.ask_as(&owner("an agent"), subject)
+    }
+
+    fn ask_as(&mut self, asker: &Owner, subject: Subject) -> Standing {
         self.ids += 1;
         let doubt = Doubt {
             verdict: Verdict::Dangerous,
@@ -78,7 +83,7 @@ impl Story {
         };
         let id = ApprovalId::from_random(self.ids);
         let now = self.moment();
-        self.table.ask(subject, &owner("an agent"), doubt, id, now)
+        self.table.ask(subject, asker, doubt, id, now)
     }
 
     #[track_caller]
@@ -358,7 +363,7 @@ fn the_front_that_asked_may_answer_by_confirming() {
 #[test]
 fn questions_are_bounded_and_at_the_bound_nothing_is_let_through() {
     let mut story = Story::begin();
-    let ids: Vec<_> = (0..MAX_QUESTIONS)
+    let ids: Vec<_> = (0..MAX_OF_AGENT)
         .map(|number| story.asked(subject(&number.to_string())))
         .collect();
     assert_eq!(story.ask(subject("one more")), Standing::Full);
@@ -370,5 +375,58 @@ fn questions_are_bounded_and_at_the_bound_nothing_is_let_through() {
     assert!(matches!(story.ask(subject("8")), Standing::Granted(_)));
     assert!(matches!(story.ask(subject("one more")), Standing::Asked(_)));
     assert_eq!(story.ask(subject("another")), Standing::Full);
+    assert_eq!(story.table.list().len(), MAX_OF_AGENT + 1);
+    // Other agents have their share, and persons have one of which no agent takes any.
+    let agent = |pid: i32| Owner {
+        pid,
+        ..owner("another agent")
+    };
+    for pid in [2, 3] {
+        for number in 0..MAX_OF_AGENT {
+            let asked = story.ask_as(&agent(pid), subject(&format!("{pid} {number}")));
+            assert!(matches!(asked, Standing::Asked(_)), "{pid} {number}");
+        }
+        assert_eq!(story.ask_as(&agent(pid), subject("more")), Standing::Full);
+    }
+    assert_eq!(story.ask_as(&agent(4), subject("more")), Standing::Full);
+    let person = Owner {
+        front: Front::Cli,
+        ..owner("termctl")
+    };
+    for number in 0..MAX_OF_AGENT {
+        let asked = story.ask_as(&person, subject(&format!("person {number}")));
+        assert!(matches!(asked, Standing::Asked(_)), "{number}");
+    }
+    assert_eq!(story.ask_as(&person, subject("more")), Standing::Full);
     assert_eq!(story.table.list().len(), MAX_QUESTIONS);
+}
+
+#[test]
+fn a_denial_of_a_typed_line_holds_for_an_agent_in_each_terminal() {
+    let typed = |terminal: u64, program: &str, agent| Subject {
+        terminal: Some(TerminalId::from_random(terminal)),
+        program: Some(program.to_owned()),
+        agent,
+        ..subject("rm -rf x")
+    };
+    let mut story = Story::begin();
+    let agent = Some((1, 2));
+    let id = story.asked(typed(1, "bash", agent));
+    story.answer(&id, Decision::Deny).unwrap();
+    let is_denied = |story: &mut Story, subject| matches!(story.ask(subject), Standing::Denied(_));
+    assert!(is_denied(&mut story, typed(2, "bash", agent)));
+    assert!(is_denied(&mut story, typed(2, "zsh", Some((7, 8)))));
+    assert!(!is_denied(&mut story, typed(2, "psql", agent)));
+    assert!(!is_denied(&mut story, typed(1, "bash", None)));
+    assert!(!is_denied(&mut story, subject("rm -rf x")), "as an argv");
+    // An approval is for one terminal and one program.
+    let id = story.asked(typed(1, "psql", agent));
+    story.answer(&id, Decision::Approve).unwrap();
+    for other in [typed(2, "psql", agent), typed(1, "mysql", agent)] {
+        assert!(matches!(story.ask(other), Standing::Asked(_)));
+    }
+    assert!(matches!(
+        story.ask(typed(1, "psql", agent)),
+        Standing::Granted(_)
+    ));
 }

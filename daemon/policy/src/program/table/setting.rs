@@ -21,6 +21,8 @@ pub(crate) enum Setting {
     File,
     /// It is a file that is run or obeyed, and is looked for in no directories.
     Script,
+    /// It is a file that gives keys a meaning.
+    Keys,
     /// It is a directory whose settings programs obey.
     Home,
     /// It is a list of directories in which code is looked for.
@@ -39,7 +41,7 @@ pub(crate) enum Setting {
     Address(String),
 }
 
-const EXPECTED: &str = "line, alias, text, function, file, script, directories, home, code, \"options PROGRAM\", \"behind PROGRAM\", \
+const EXPECTED: &str = "line, alias, text, function, file, script, keys, directories, home, code, \"options PROGRAM\", \"behind PROGRAM\", \
                         \"off: WHY\", \"danger: WHY\" or \"address: WHY\" is expected";
 
 impl Setting {
@@ -66,6 +68,7 @@ impl Setting {
             "function" => Self::Function,
             "file" => Self::File,
             "script" => Self::Script,
+            "keys" => Self::Keys,
             "directories" => Self::Directories,
             "home" => Self::Home,
             "code" => Self::Code,

@@ -18,6 +18,7 @@ use crate::shell::state::ShellState;
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
 
 const UNLISTED_VALUE: &str = "it sets a program that others then run";
+const KEYS: &str = "it gives keys a meaning that is not known";
 const OPEN_DIRECTORY: &str =
     "it looks for programs or code in a directory that everybody may write";
 
@@ -183,7 +184,9 @@ fn of_value(
         Setting::File if key == "ZDOTDIR" => {
             vec![InnerCommand::ObeyedHome(ObeyedHome::Home)]
         }
-        Setting::File | Setting::Script => vec![InnerCommand::ObeyedFile(value.to_owned())],
+        Setting::File | Setting::Script | Setting::Keys => {
+            vec![InnerCommand::ObeyedFile(value.to_owned())]
+        }
         Setting::Home if key == "XDG_CONFIG_HOME" => {
             vec![InnerCommand::ObeyedHome(ObeyedHome::Config)]
         }
@@ -217,7 +220,7 @@ fn of_setting_value(
             InnerCommand::Doubtful(UNLISTED_VALUE),
         ],
         Setting::Home if !value.contains(UNKNOWN) => vec![InnerCommand::Any],
-        Setting::File | Setting::Script if is_own_file(value) => loads(key, value),
+        Setting::File | Setting::Script | Setting::Keys if is_own_file(value) => loads(key, value),
         Setting::Script if !value.is_empty() && !value.starts_with('/') => loads(key, value),
         // The name of the file is expanded first.
         Setting::File | Setting::Script if value.contains(['$', '`']) => expanded_text(value, at),
@@ -252,6 +255,7 @@ fn of_setting_value(
             InnerCommand::Any,
         ],
         Setting::Address(why) => vec![InnerCommand::Dangerous(format!("{key} {why}"))],
+        Setting::Keys => vec![InnerCommand::Unknown(KEYS), InnerCommand::Any],
         Setting::Code => {
             let danger = format!("{key} is code that programs run");
             vec![InnerCommand::Dangerous(danger), InnerCommand::Any]

@@ -8,12 +8,13 @@ use super::quote::quoted;
 /// What an interactive zsh reads otherwise: `#` begins no comment, and braces need no separator
 /// (zshmisc(1)). `None`: nothing.
 pub(crate) fn zsh_as_bash(line: &str) -> Option<String> {
-    if !line.contains(['#', '}']) {
+    if !line.contains(['#', '}']) && !line.contains("\\!") {
         return None;
     }
     let words = line.replace('\n', " ; ");
     let read = words.split(' ').map(|word| match word {
-        "{" | "}" | "always" => ";".to_owned(),
+        // An interactive zsh takes `\!` for `!`.
+        "{" | "}" | "always" | "\\!" => ";".to_owned(),
         word if word.starts_with('#') => format!("\\{word}"),
         word => word.to_owned(),
     });
