@@ -12,5 +12,6 @@ mod in_place;
 mod inherited;
 mod output;
 mod signals;
+mod tty;
 
 use door::{Door, Ended};

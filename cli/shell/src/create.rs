@@ -126,7 +126,15 @@ impl<'a> Start<'a> {
         let nothing = termd_proto::terminal::Inherited::default();
         let signals = Signals::take(request.inherited.as_ref().unwrap_or(&nothing));
         let signals = signals.map_err(|_| NotStarted::InPlace)?;
-        let created = self.create(&server, &mut connection, &request, &signals)?;
+        let created = match self.create(&server, &mut connection, &request, &signals) {
+            Ok(created) => created,
+            Err(not_started) => {
+                if matches!(not_started, NotStarted::InPlace) {
+                    signals.give_back();
+                }
+                return Err(not_started);
+            }
+        };
         let is_raw = env::var_os(RAW_VARIABLE).is_some_and(|value| !value.is_empty());
         let for_model = !is_raw && self.agent.is_for_model(created.is_wrapped);
         let form = match daemon.shell.filter(|_| for_model) {
