@@ -10,6 +10,7 @@ mod door;
 mod gate;
 mod in_place;
 mod inherited;
+mod ordinary_user;
 mod output;
 mod signals;
 mod tty;

@@ -13,6 +13,8 @@ fn start(door: &Door, line: &str) -> (Child, String) {
     let mut child = door
         .command(&["-c", line])
         .stdout(Stdio::piped())
+        // Bash tells of the signals.
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut first = String::new();

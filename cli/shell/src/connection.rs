@@ -24,8 +24,8 @@ use crate::refusal::Refusal;
 
 /// How long a connect may take. It takes longer only where the backlog of the socket is full.
 const CONNECT: Duration = Duration::from_millis(200);
-/// What is read at once. A page of output fits with its envelope.
-const READ_BYTES: usize = 512 << 10;
+/// What is read at once: below what malloc(3) maps anew each time.
+const READ_BYTES: usize = 64 << 10;
 
 /// Why a call has no result.
 #[derive(Debug, Error)]
