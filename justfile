@@ -4,7 +4,7 @@
 default:
     @just --list
 
-# Builds both binaries for use.
+# Builds all binaries for use.
 build:
     cargo build --release --locked
 
@@ -26,6 +26,7 @@ bench: build
     cargo bench -p termctl --bench mcp
     cargo bench -p termctl --bench mcp_tokens
     cargo bench -p termctl --bench acp
+    cargo bench -p termd-shell --bench shell
 
 # Fuzzes one target for some seconds: `just fuzz policy 180`.
 fuzz TARGET SECONDS='60':

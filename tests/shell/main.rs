@@ -10,7 +10,9 @@ mod door;
 mod gate;
 mod in_place;
 mod inherited;
+mod ordinary_user;
 mod output;
 mod signals;
+mod tty;
 
 use door::{Door, Ended};

@@ -75,7 +75,7 @@ fn five_megabytes_are_whole() {
 }
 
 #[test]
-fn five_megabytes_are_whole_over_killed_servers() {
+fn five_megabytes_are_whole_over_killed_and_replaced_servers() {
     let door = Door::open();
     let line = "for i in 1 2 3 4 5; do seq 1 140000; sleep 0.2; done; echo done >&2";
     let child = door
@@ -85,8 +85,9 @@ fn five_megabytes_are_whole_over_killed_servers() {
         .spawn()
         .unwrap();
     wait_until("it runs", || !door.terminals().is_empty());
+    door.daemon.kill_server();
     door.daemon.replace_server();
-    door.daemon.replace_server();
+    door.daemon.kill_server();
     let ended = Ended::of(&child.wait_with_output().unwrap());
     let once: String = (1..=140_000).map(|n| format!("{n}\n")).collect();
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), "done\n"));
@@ -223,4 +224,46 @@ fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
     assert!(ended.out.ends_with("\n99999\n100000\n"));
     assert!(ended.out.contains("\n[line 100001] error: no disk\n"));
     assert!(ended.out.contains("left out here; `termctl read term_"));
+}
+
+#[test]
+fn closed_descriptors_stay_closed_as_far_as_it_shows() {
+    let door = Door::open();
+    let run = |line: &str| {
+        let line = line.replace("$SHIM", door.bash().to_str().unwrap());
+        Ended::run(door.daemon.command("/bin/bash").args(["-c", &line]))
+    };
+    let ended = run("$SHIM -c 'cat; echo end' <&-");
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "end\n"));
+    assert_eq!(door.in_place(), Vec::<String>::new());
+    // The real shell itself reports it.
+    let ended = run("$SHIM -c 'echo out' >&-");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("Bad file descriptor"), "{ended:?}");
+    assert_eq!(run("$SHIM -c 'echo out' 2>&-").out, "out\n");
+    let reason = "standard output or standard error is closed";
+    assert_eq!(door.in_place(), [reason, reason]);
+}
+
+#[test]
+fn a_descriptor_that_does_not_block_loses_nothing() {
+    let door = Door::open();
+    let (reader, writer) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&writer, true).unwrap();
+    let mut command = door.command(&["-c", "seq 1 200000"]);
+    let mut child = command.stdout(writer).spawn().unwrap();
+    drop(command);
+    let expected: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
+    let read = std::io::read_to_string(reader).unwrap();
+    assert!(read == expected, "{} bytes", read.len());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn output_after_its_reader_has_gone_ends_the_command() {
+    let door = Door::open();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = door.command(&["-c", "echo; exit 3"]);
+    assert_eq!(command.stdout(writer).status().unwrap().code(), Some(141));
 }

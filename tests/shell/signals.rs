@@ -1,10 +1,10 @@
 //! Signals to the shell, and its death.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
-use termd_test_support::Process;
+use termd_test_support::{Process, children_of, wait_until};
 
 use crate::Door;
 
@@ -13,6 +13,8 @@ fn start(door: &Door, line: &str) -> (Child, String) {
     let mut child = door
         .command(&["-c", line])
         .stdout(Stdio::piped())
+        // Bash tells of the signals.
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut first = String::new();
@@ -35,7 +37,10 @@ fn signals_reach_the_tree_and_the_code_comes_back() {
         (Signal::TERM, "TERM"),
         (Signal::INT, "INT"),
         (Signal::HUP, "HUP"),
+        (Signal::QUIT, "QUIT"),
         (Signal::USR1, "USR1"),
+        (Signal::USR2, "USR2"),
+        (Signal::ALARM, "ALRM"),
     ] {
         let line = format!("trap 'exit 9' {name}; echo ready; while :; do sleep 0.05; done");
         let (mut child, _) = start(&door, &line);
@@ -63,6 +68,54 @@ fn its_death_ends_the_tree() {
     assert_eq!(processes.len(), 3);
     process(&child).signal(Signal::KILL);
     child.wait().unwrap();
+    for process in &processes {
+        process.wait_for_end();
+    }
+}
+
+#[test]
+fn a_signal_that_the_command_ignores_does_not_reach_it() {
+    let door = Door::open();
+    let line = "trap '' INT; exec \"$SHIM\" -c 'echo ready; read line; echo $line'";
+    let mut command = door.daemon.command("/bin/bash");
+    command.args(["-c", line]).env("SHIM", door.bash());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    process(&child).signal(Signal::INT);
+    child.stdin.take().unwrap().write_all(b"alive\n").unwrap();
+    assert_eq!(std::io::read_to_string(out).unwrap(), "alive\n");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_agents_death_ends_what_runs() {
+    let door = Door::open();
+    let pids = door.daemon.path("pids");
+    let line = format!(
+        "\"$SHIM\" -c 'setsid sleep 1000 & echo $PPID $$ $! > {0}.new; mv {0}.new {0}; wait'; true",
+        pids.display()
+    );
+    let mut command = door.daemon.command("/bin/bash");
+    command.args(["-c", &line]).env("SHIM", door.bash());
+    let mut agent = command.stdin(Stdio::null()).spawn().unwrap();
+    wait_until("the command runs", || pids.exists());
+    let text = std::fs::read_to_string(&pids).unwrap();
+    // The first is the keeper, the parent of all commands.
+    let pids = text.split_whitespace().skip(1);
+    let mut processes: Vec<Process> = pids
+        .map(|pid| Process::expect(pid.parse().unwrap()))
+        .collect();
+    let shells = children_of(agent.id().cast_signed());
+    processes.extend(shells.into_iter().filter_map(Process::open));
+    assert_eq!(processes.len(), 3);
+    agent.kill().unwrap();
+    agent.wait().unwrap();
     for process in &processes {
         process.wait_for_end();
     }

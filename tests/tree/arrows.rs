@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::markdown::root;
 
 /// Crates, and what may be nowhere below them.
-const CRATES: [(&[&str], &[&str]); 5] = [
+const CRATES: [(&[&str], &[&str]); 6] = [
     (
         &["termd-proto", "termd-vt", "termd-policy", "termd-keeper"],
         &[
@@ -27,6 +27,11 @@ const CRATES: [(&[&str], &[&str]); 5] = [
         &["nix", "tracing", "termd-keeper"],
     ),
     (
+        // It is started for each command of an agent.
+        &["termd-shell"],
+        &["tokio", "jsonrpsee", "clap", "regex", "termd-client"],
+    ),
+    (
         &["termd-picture"],
         &["tokio", "jsonrpsee", "clap", "termd-client"],
     ),
@@ -36,6 +41,7 @@ const CRATES: [(&[&str], &[&str]); 5] = [
             "termd-mcp",
             "termd-acp",
             "termd-picture",
+            "termd-shell",
             "termctl",
         ],
         &["termd", "termd-vt", "termd-policy", "termd-keeper", "sqlx"],
@@ -48,6 +54,7 @@ const CRATES: [(&[&str], &[&str]); 5] = [
             "termd-mcp",
             "termd-acp",
             "termd-picture",
+            "termd-shell",
             "rmcp",
         ],
     ),

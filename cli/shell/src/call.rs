@@ -131,6 +131,9 @@ impl Call {
     }
 
     fn exit_code(&self) -> Result<i32, LostError> {
+        if self.is_pipe_broken {
+            return Ok(exit_code_of(Signal::SIGPIPE));
+        }
         let status = self.status.as_ref().ok_or(LostError::Closed)?;
         match (&status.signal, status.exit_code) {
             (Some(signal), _) => Ok(signals::exit_code_by_name(signal)),

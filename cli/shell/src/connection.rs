@@ -24,8 +24,8 @@ use crate::refusal::Refusal;
 
 /// How long a connect may take. It takes longer only where the backlog of the socket is full.
 const CONNECT: Duration = Duration::from_millis(200);
-/// What is read at once. A page of output fits with its envelope.
-const READ_BYTES: usize = 512 << 10;
+/// What is read at once: more than the socket holds.
+const READ_BYTES: usize = 256 << 10;
 
 /// Why a call has no result.
 #[derive(Debug, Error)]
@@ -175,7 +175,7 @@ impl Connection {
 
     fn next_line(&mut self) -> Option<Vec<u8>> {
         let unscanned = self.input.get(self.scanned..)?;
-        let Some(end) = unscanned.iter().position(|byte| *byte == b'\n') else {
+        let Some(end) = memchr::memchr(b'\n', unscanned) else {
             self.scanned = self.input.len();
             return None;
         };

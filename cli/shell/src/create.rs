@@ -97,17 +97,11 @@ pub(crate) struct Start<'a> {
     shell: &'a RealShell,
     args: &'a [OsString],
     fds: &'a StandardFds,
-    agent: Agent,
 }
 
 impl<'a> Start<'a> {
     pub(crate) fn new(shell: &'a RealShell, args: &'a [OsString], fds: &'a StandardFds) -> Self {
-        Self {
-            shell,
-            args,
-            fds,
-            agent: Agent::find(),
-        }
+        Self { shell, args, fds }
     }
 
     /// Has the daemon start the command.
@@ -116,19 +110,28 @@ impl<'a> Start<'a> {
             return Err(NotStarted::InPlace);
         }
         let socket = socket::find().ok_or(NotStarted::InPlace)?;
-        let server = Server::new(socket, self.agent.hello());
+        let agent = Agent::find();
+        let server = Server::new(socket, agent.hello());
         let connected = server.connect();
         let (mut connection, daemon) = connected.map_err(|_| NotStarted::InPlace)?;
-        let (surroundings, request) = match self.request() {
+        let (surroundings, request) = match self.request(&agent) {
             Ok(request) => request,
             Err(unfit) => return Err(self.in_place(&mut connection, &unfit.to_string())),
         };
         let nothing = termd_proto::terminal::Inherited::default();
         let signals = Signals::take(request.inherited.as_ref().unwrap_or(&nothing));
         let signals = signals.map_err(|_| NotStarted::InPlace)?;
-        let created = self.create(&server, &mut connection, &request, &signals)?;
+        let created = match self.create(&server, &mut connection, &request, &signals) {
+            Ok(created) => created,
+            Err(not_started) => {
+                if matches!(not_started, NotStarted::InPlace) {
+                    signals.give_back();
+                }
+                return Err(not_started);
+            }
+        };
         let is_raw = env::var_os(RAW_VARIABLE).is_some_and(|value| !value.is_empty());
-        let for_model = !is_raw && self.agent.is_for_model(created.is_wrapped);
+        let for_model = !is_raw && agent.is_for_model(created.is_wrapped);
         let form = match daemon.shell.filter(|_| for_model) {
             Some(output) if output.hide_secrets || output.limit.is_some() => {
                 Form::Text(output.limit)
@@ -142,7 +145,7 @@ impl<'a> Start<'a> {
             form,
             signals,
             surroundings,
-            agent: self.agent.pidfd(),
+            agent: agent.pidfd(),
         })
     }
 
@@ -212,7 +215,7 @@ impl<'a> Start<'a> {
     }
 
     /// The request for a terminal in which everything is as it is here.
-    fn request(&self) -> Result<(Surroundings, CreateTerminal), Unfit> {
+    fn request(&self, agent: &Agent) -> Result<(Surroundings, CreateTerminal), Unfit> {
         let surroundings = Surroundings::look(self.fds)?;
         let (stdio, stdin, stderr, size) = match surroundings {
             Surroundings::Tty { cols, rows } => {
@@ -249,7 +252,7 @@ impl<'a> Start<'a> {
             stdin,
             stderr,
             inherited: Some(inherited::of_this_process(stdin == Stdin::Inherited)?),
-            meta: self.agent.meta(),
+            meta: agent.meta(),
             ..CreateTerminal::default()
         };
         Ok((surroundings, request))

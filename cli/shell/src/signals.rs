@@ -30,7 +30,8 @@ const ENDING: [Signal; 4] = [
 /// What shells add to the number of the signal that has ended a command.
 const SIGNAL_EXIT_BASE: i32 = 128;
 
-/// Signals as a descriptor. Until it is dropped they do nothing else.
+/// Signals as a descriptor. From then on they do nothing else, up to the exit: this process never dies by
+/// one that comes late.
 #[derive(Debug)]
 pub(crate) struct Signals {
     fd: SignalFd,
@@ -73,10 +74,10 @@ impl Signals {
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
 
-impl Drop for Signals {
-    fn drop(&mut self) {
+    /// Gives the signals back, for the program that takes this one's place. Those that have come do what
+    /// they do by default.
+    pub(crate) fn give_back(self) {
         // It cannot fail: the mask came from the kernel.
         let _ = self.before.thread_set_mask();
     }

@@ -54,33 +54,37 @@ impl<'de> Deserialize<'de> for Glob {
 
 /// Whether a pattern fits the whole of a text.
 pub(crate) fn fits(pattern: &str, text: &str, case: Case) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let text: Vec<char> = text.chars().collect();
     let equal = |a: char, b: char| match case {
         Case::Counts => a == b,
         Case::Ignored => a.eq_ignore_ascii_case(&b),
     };
-    let (mut at, mut in_text) = (0, 0);
-    // The place of the last `*`, and how far in the text it reaches so far.
-    let mut star: Option<(usize, usize)> = None;
-    while let Some(&c) = text.get(in_text) {
-        match pattern.get(at) {
+    // What is left of both. Nothing is allocated: an environment is compared with a hundred patterns.
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // What follows the last `*`, and what of the text it does not reach so far.
+    let mut star = None;
+    while let Some(c) = text.clone().next() {
+        let mut rest = pattern.clone();
+        let fits = match rest.next() {
             Some('*') => {
-                star = Some((at, in_text));
-                at += 1;
+                star = Some((rest.clone(), text.clone()));
+                pattern = rest;
+                continue;
             }
-            Some('?') => (at, in_text) = (at + 1, in_text + 1),
-            Some(&p) if equal(p, c) => (at, in_text) = (at + 1, in_text + 1),
-            _ => match star {
-                Some((star_at, taken)) => {
-                    star = Some((star_at, taken + 1));
-                    (at, in_text) = (star_at + 1, taken + 1);
-                }
-                None => return false,
-            },
+            Some('?') => true,
+            Some(p) => equal(p, c),
+            None => false,
+        };
+        if fits {
+            pattern = rest;
+            text.next();
+        } else if let Some((after, beyond)) = &mut star {
+            beyond.next();
+            (pattern, text) = (after.clone(), beyond.clone());
+        } else {
+            return false;
         }
     }
-    pattern.iter().skip(at).all(|c| *c == '*')
+    pattern.all(|c| c == '*')
 }
 
 /// The longest name of which parts are not known that is compared. A longer one may fit.

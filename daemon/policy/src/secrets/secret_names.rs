@@ -222,11 +222,10 @@ pub(super) fn names_secret_parameter(name: &str) -> bool {
 
 /// Whether a variable of this name is kept from commands, by custom.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
+    let is_kept = |normal: &str| kind(name, normal).is_some_and(|kind| kind != Kind::Plain);
     // The words of `camelCase` count, and so does the name as it stands.
-    [normal(name), name.to_ascii_uppercase()]
-        .iter()
-        .filter_map(|normal| kind(name, normal))
-        .any(|kind| kind != Kind::Plain)
+    let (words, whole) = (normal(name), name.to_ascii_uppercase());
+    is_kept(&words) || (whole != words && is_kept(&whole))
 }
 
 fn kind(name: &str, normal: &str) -> Option<Kind> {
