@@ -23,6 +23,8 @@ use reading::Reading;
 /// Ways in which a line is read beside the first. Of a line that is typed in more pieces it is not known
 /// what runs. Some type key by key.
 const MAX_OTHERS: usize = 512;
+/// The same of places within one call. Each key of the call is read once more for each.
+const MAX_PLACES: usize = 16;
 /// Characters that these may judge for one line, beyond which it is not known either. Each costs as
 /// much as the line itself.
 const MAX_OTHERS_CHARS: usize = 256 << 10;
@@ -74,6 +76,8 @@ pub struct TypedLines {
     others: Vec<Reading>,
     /// Whether there are more ways than are kept.
     is_lost: bool,
+    /// Places within this call from which another reading goes on.
+    places: usize,
     /// The first bytes of a character of UTF-8.
     partial: Vec<u8>,
     /// The prompt at which the shell is known to be in this call.
@@ -110,6 +114,7 @@ impl TypedLines {
 
     fn begin_call(&mut self, program: Option<&str>) {
         let kind = program.map_or(ProgramKind::Shell, program_kind);
+        self.places = 0;
         for reading in self.readings() {
             reading.begin_call(kind);
         }
@@ -166,30 +171,50 @@ impl TypedLines {
         match key {
             // A tty that reads lines hands them over (VEOF). Line editors keep them.
             Some(Key::DeleteOrEnd) if self.held_at.is_none() && self.first.holds_line() => {
-                self.add(self.first.without_line());
+                self.add_place(Reading::without_line);
             }
             // Such a tty drops them (VSUSP, VQUIT).
-            Some(Key::Suspend) if self.first.holds_text() => self.add(self.first.without_text()),
+            Some(Key::Suspend) if self.first.holds_text() => {
+                self.add_place(Reading::without_text);
+            }
             Some(key) if key.may_end_line() => {
                 self.held_at = None;
                 if self.others.len() * self.first.chars() > MAX_OTHERS_CHARS {
-                    self.others.clear();
-                    self.is_lost = true;
+                    self.lose();
                 }
             }
             _ => {}
         }
     }
 
+    /// Adds a reading from a place within this call on.
+    fn add_place(&mut self, reading: impl FnOnce(&Reading) -> Reading) {
+        if self.is_lost {
+            return;
+        }
+        if self.places < MAX_PLACES {
+            self.places += 1;
+            self.add(reading(&self.first));
+        } else {
+            self.lose();
+        }
+    }
+
     fn add(&mut self, other: Reading) {
-        if self.others.contains(&other) {
+        if self.is_lost || self.others.contains(&other) {
             return;
         }
         if self.others.len() < MAX_OTHERS {
             self.others.push(other);
         } else {
-            self.is_lost = true;
+            self.lose();
         }
+    }
+
+    /// There are too many readings: what runs of the line is not known.
+    fn lose(&mut self) {
+        self.others.clear();
+        self.is_lost = true;
     }
 
     /// The line has ended: what the other readings have set may be so.
