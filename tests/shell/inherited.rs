@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::{Door, Ended};
 
 /// Runs a line of the real bash, in which `$SHIM` is this shell.
@@ -44,4 +46,19 @@ fn all_of_it_is_as_with_any_child() {
     );
     assert!(inside.out.starts_with("term_"), "{inside:?}");
     assert_eq!(door.in_place(), Vec::<String>::new());
+}
+
+/// What MCP clients' commands do not get by default is no rule for the agent's shell.
+#[test]
+fn the_environment_is_whole_beside_an_mcp_client_of_the_same_agent() {
+    let door = Door::open();
+    let mut client = door.daemon.client();
+    let hello = json!({ "client": "an agent", "front": "mcp", "agent_pid": std::process::id() });
+    client.ok("daemon.hello", &hello);
+    let mut command = door.command(&["-c", "echo $API_TOKEN ${PAGER-unset}"]);
+    let ended = Ended::run(command.env("API_TOKEN", "s3cret"));
+    assert_eq!(ended.out, "s3cret unset\n");
+    let created = json!({ "command": "echo ${API_TOKEN-dropped}", "base_env": { "API_TOKEN": "s3cret", "PATH": "/bin" } });
+    let id = client.create_terminal(&created);
+    client.wait_for_text(&id, "dropped");
 }

@@ -36,7 +36,7 @@ pub use policy::spec::{ConfirmedSpec, ForeignTerminals, PolicySpec};
 pub use policy::toml_string::quoted_toml;
 pub use policy::{Policy, RuleSource};
 pub use profile::Profile;
-pub use profile::environment::EnvRules;
+pub use profile::environment::{EnvRules, SecretVariables};
 pub use profile::error::MAX_PATHS;
 pub use profile::host_paths::HostPaths;
 pub use profile::limits::LimitsSpec;

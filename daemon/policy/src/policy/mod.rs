@@ -25,7 +25,7 @@ use crate::inspect::gate::CompiledGate;
 use crate::inspect::inspect;
 use crate::inspect::inspection::Inspection;
 use crate::profile::Profile;
-use crate::profile::environment::{EnvRules, EnvSpec, SecretVariables};
+use crate::profile::environment::{EnvRules, EnvSpec};
 use crate::profile::name::ProfileName;
 use crate::profile::sandbox::SandboxKind;
 use crate::profile::spec::ProfileSpec;
@@ -392,16 +392,15 @@ impl Policy {
 
     fn named(&self, name: Option<&ProfileName>, front: Front) -> Profile {
         let written = self.front(front);
-        let secrets = default_secrets(front);
         let Some(name) = name else {
-            let env = EnvRules::of(secrets, &written.env, &EnvSpec::default());
+            let env = EnvRules::of(&written.env, &EnvSpec::default());
             return Profile::bare(env);
         };
         let built_in = name.built_in().map(ProfileSpec::built_in);
         let spec = self.profiles.get(name).cloned().or(built_in);
         // Compiling the policy has looked up each name.
         let spec = spec.unwrap_or_else(|| ProfileSpec::built_in(SandboxKind::ReadOnly));
-        let env = EnvRules::of(secrets, &written.env, &spec.env);
+        let env = EnvRules::of(&written.env, &spec.env);
         Profile::of(name, &spec, env)
     }
 
@@ -473,15 +472,6 @@ fn strictest(outcomes: &[Outcome]) -> Outcome {
         }
     }
     strictest
-}
-
-/// Whether commands get the secrets of the environment: those of an agent do not, those of a person do.
-/// An agent's shell has the environment that the agent gives it, whole.
-fn default_secrets(front: Front) -> SecretVariables {
-    match front {
-        Front::Acp | Front::Mcp => SecretVariables::Drop,
-        Front::Shell | Front::Cli | Front::Daemon => SecretVariables::Pass,
-    }
 }
 
 /// What is wrong with the keys of a rule together.

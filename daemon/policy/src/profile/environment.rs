@@ -70,14 +70,15 @@ pub struct EnvSpec {
 /// One filter of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Filter {
-    secrets: SecretVariables,
+    /// Absent: as the creator of the command has it.
+    secrets: Option<SecretVariables>,
     pass: Vec<Glob>,
     drop: Vec<Glob>,
     only: Option<Vec<Glob>>,
 }
 
 impl Filter {
-    fn passes(&self, name: &str, value: &str) -> bool {
+    fn passes(&self, name: &str, value: &str, by_default: SecretVariables) -> bool {
         let named = |globs: &[Glob]| globs.iter().any(|glob| glob.fits(name, Case::Counts));
         if self.only.as_deref().is_some_and(|only| !named(only)) {
             return false;
@@ -86,7 +87,7 @@ impl Filter {
             return true;
         }
         !named(&self.drop)
-            && (self.secrets == SecretVariables::Pass
+            && (self.secrets.unwrap_or(by_default) == SecretVariables::Pass
                 || !(is_secret_variable(name) || is_secret_value(value)))
     }
 }
@@ -112,10 +113,10 @@ pub struct FilteredEnv {
 impl EnvRules {
     /// The rules of a client's kind together with those of a profile. `secrets` and `only` of the profile
     /// replace those of the kind; the lists of the profile are added.
-    pub fn of(default: SecretVariables, front: &EnvSpec, profile: &EnvSpec) -> Self {
+    pub fn of(front: &EnvSpec, profile: &EnvSpec) -> Self {
         let both = |front: &[Glob], profile: &[Glob]| [front, profile].concat();
         let filter = Filter {
-            secrets: profile.secrets.or(front.secrets).unwrap_or(default),
+            secrets: profile.secrets.or(front.secrets),
             pass: both(&front.pass, &profile.pass),
             drop: both(&front.drop, &profile.drop),
             only: profile.only.clone().or_else(|| front.only.clone()),
@@ -143,20 +144,24 @@ impl EnvRules {
         self
     }
 
-    /// Whether a variable of this name passes with this value. Bytes that are not UTF-8 are replaced
-    /// first.
-    pub fn passes(&self, name: &OsStr, value: &OsStr) -> bool {
+    /// Whether a variable of this name passes with this value. `by_default` is what is done with secrets
+    /// where nothing is written. Bytes that are not UTF-8 are replaced first.
+    pub fn passes(&self, name: &OsStr, value: &OsStr, by_default: SecretVariables) -> bool {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         let mut filters = self.filters.iter();
-        filters.all(|filter| filter.passes(&name, &value))
+        filters.all(|filter| filter.passes(&name, &value, by_default))
     }
 
     /// Applies the rules to an environment.
-    pub fn apply(&self, base: BTreeMap<OsString, OsString>) -> FilteredEnv {
+    pub fn apply(
+        &self,
+        base: BTreeMap<OsString, OsString>,
+        by_default: SecretVariables,
+    ) -> FilteredEnv {
         let mut dropped = Vec::new();
         let mut env = BTreeMap::new();
         for (name, value) in base {
-            if self.passes(&name, &value) {
+            if self.passes(&name, &value, by_default) {
                 env.insert(name, value);
             } else {
                 dropped.push(name.to_string_lossy().into_owned());
@@ -172,15 +177,16 @@ impl EnvRules {
 
 #[cfg(test)]
 mod tests {
+    use super::SecretVariables::{Drop, Pass};
     use super::*;
 
     fn spec(toml: &str) -> EnvSpec {
         toml::from_str(toml).unwrap()
     }
 
-    fn left(rules: &EnvRules, names: &[&str]) -> Vec<String> {
+    fn left(rules: &EnvRules, by_default: SecretVariables, names: &[&str]) -> Vec<String> {
         let base = names.iter().map(|name| (name.into(), "v".into())).collect();
-        let filtered = rules.apply(base);
+        let filtered = rules.apply(base, by_default);
         assert_eq!(filtered.dropped.len() + filtered.env.len(), names.len());
         let left = filtered
             .env
@@ -195,30 +201,29 @@ mod tests {
     fn a_profile_stands_on_its_front() {
         let names = ["PATH", "X_TOKEN", "Y_TOKEN", "SSH_AUTH_SOCK"];
         let none = EnvSpec::default();
-        let drop = EnvRules::of(SecretVariables::Drop, &none, &none);
-        assert_eq!(left(&drop, &names), ["PATH", "SSH_AUTH_SOCK"]);
-        let pass = EnvRules::of(SecretVariables::Pass, &none, &none);
+        let bare = EnvRules::of(&none, &none);
+        assert_eq!(left(&bare, Drop, &names), ["PATH", "SSH_AUTH_SOCK"]);
         assert_eq!(
-            left(&pass, &names),
+            left(&bare, Pass, &names),
             ["PATH", "SSH_AUTH_SOCK", "X_TOKEN", "Y_TOKEN"]
         );
 
         let front = spec("drop = ['SSH_*']");
         let release = spec("pass = ['X_TOKEN']\nset = { CI = '1' }");
-        let rules = EnvRules::of(SecretVariables::Drop, &front, &release);
-        assert_eq!(left(&rules, &names), ["CI", "PATH", "X_TOKEN"]);
+        let rules = EnvRules::of(&front, &release);
+        assert_eq!(left(&rules, Drop, &names), ["CI", "PATH", "X_TOKEN"]);
         let only = spec("only = ['PATH', '*_TOKEN']");
-        let rules = EnvRules::of(SecretVariables::Drop, &front, &only);
-        assert_eq!(left(&rules, &names), ["PATH"]);
+        let rules = EnvRules::of(&front, &only);
+        assert_eq!(left(&rules, Drop, &names), ["PATH"]);
         let all = spec("secrets = 'pass'");
-        let rules = EnvRules::of(SecretVariables::Drop, &front, &all);
-        assert_eq!(left(&rules, &names), ["PATH", "X_TOKEN", "Y_TOKEN"]);
+        let rules = EnvRules::of(&front, &all);
+        assert_eq!(left(&rules, Drop, &names), ["PATH", "X_TOKEN", "Y_TOKEN"]);
     }
 
     #[test]
     fn a_value_tells_of_a_secret_too() {
         let none = EnvSpec::default();
-        let rules = EnvRules::of(SecretVariables::Drop, &none, &none);
+        let rules = EnvRules::of(&none, &none);
         for (name, value, passes) in [
             ("HTTPS_PROXY", "http://proxy:3128", true),
             ("HTTPS_PROXY", "http://me:hunter2@proxy:3128", false),
@@ -251,37 +256,28 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                rules.passes(name.as_ref(), value.as_ref()),
+                rules.passes(name.as_ref(), value.as_ref(), Drop),
                 passes,
                 "{name}={value}"
             );
         }
-        let pass = EnvRules::of(
-            SecretVariables::Drop,
-            &none,
-            &spec("pass = ['HTTPS_PROXY']"),
-        );
-        assert!(pass.passes("HTTPS_PROXY".as_ref(), "http://u:p@h".as_ref()));
+        let pass = EnvRules::of(&none, &spec("pass = ['HTTPS_PROXY']"));
+        assert!(pass.passes("HTTPS_PROXY".as_ref(), "http://u:p@h".as_ref(), Drop));
     }
 
     #[test]
     fn of_several_the_strictest_holds_for_each_name() {
         let none = EnvSpec::default();
-        let x = EnvRules::of(
-            SecretVariables::Drop,
-            &none,
-            &spec("pass = ['X_TOKEN']\nset.A = '1'"),
-        );
+        let x = EnvRules::of(&none, &spec("pass = ['X_TOKEN']\nset.A = '1'"));
         let y = EnvRules::of(
-            SecretVariables::Pass,
             &none,
-            &spec("drop = ['PATH']\nset.A = '2'"),
+            &spec("secrets = 'pass'\ndrop = ['PATH']\nset.A = '2'"),
         );
         let names = ["HOME", "PATH", "X_TOKEN", "Y_TOKEN"];
         for rules in [x.clone().merge(y.clone()), y.clone().merge(x.clone())] {
-            assert_eq!(left(&rules, &names), ["A", "HOME", "X_TOKEN"]);
+            assert_eq!(left(&rules, Drop, &names), ["A", "HOME", "X_TOKEN"]);
         }
-        let merged = x.clone().merge(y).apply(BTreeMap::new());
+        let merged = x.clone().merge(y).apply(BTreeMap::new(), Drop);
         assert_eq!(merged.set.get("A").map(String::as_str), Some("1"));
         assert_eq!(x.clone().merge(x.clone()), x);
     }

@@ -7,6 +7,7 @@ use termd_proto::terminal::Front;
 
 use super::properties::Noise;
 use super::rules::rules;
+use crate::SecretVariables::Drop;
 use crate::{
     ByteSize, CompiledGate, Completeness, Decision, GitAccess, HostPaths, Invocation, MissingPath,
     Policy, Request, SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
@@ -356,14 +357,18 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
             assert!(walls.hidden.contains(&hidden.into()), "{hidden}");
         }
         // The other profile's filter still drops it.
-        assert!(!profile.env.passes("CARGO_TOKEN".as_ref(), "x".as_ref()));
+        assert!(
+            !profile
+                .env
+                .passes("CARGO_TOKEN".as_ref(), "x".as_ref(), Drop)
+        );
     }
     let agent = decide(&policy, "ls", &gate).profile;
     let walls = agent.sandbox_access(&places()).unwrap();
     assert_eq!(walls.builder, SandboxBuilder::Termd, "nobody asks for it");
     let alone = decide(&policy, "cargo build", &gate).profile;
-    assert!(alone.env.passes("CARGO_TOKEN".as_ref(), "x".as_ref()));
-    assert!(!alone.env.passes("NPM_TOKEN".as_ref(), "x".as_ref()));
+    assert!(alone.env.passes("CARGO_TOKEN".as_ref(), "x".as_ref(), Drop));
+    assert!(!alone.env.passes("NPM_TOKEN".as_ref(), "x".as_ref(), Drop));
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn with_policy(
     base_env: BTreeMap<OsString, OsString>,
     detail: &mut Map<String, Value>,
 ) -> Launch {
-    let filtered = profile.env.apply(base_env);
+    let filtered = profile.env.apply(base_env, request.creator().secrets());
     let named = |names: Vec<&String>| {
         let is_absent = |name: &&String| !request.options.env.contains_key(*name);
         let names = names.into_iter().filter(is_absent).take(MAX_AUDITED_NAMES);

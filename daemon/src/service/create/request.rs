@@ -144,11 +144,7 @@ impl CreateRequest {
     }
 
     pub(super) fn creator(&self) -> Creator {
-        match (self.owner.front, self.owner.agent()) {
-            (Front::Shell, _) => Creator::AgentShell,
-            (_, Some(_)) => Creator::Agent,
-            (_, None) => Creator::Person,
-        }
+        Creator::of(self.owner.front, self.owner.agent().as_ref())
     }
 
     /// What is to be executed, before the file system is asked.

@@ -9,7 +9,7 @@ use termd_proto::terminal::Front;
 
 use super::policy_in_force::{PolicyInForce, decide};
 use crate::service::sandbox::Sandboxes;
-use crate::terminal::lifecycle::launch::inherited_environment;
+use crate::terminal::lifecycle::launch::{Creator, inherited_environment};
 use termd_policy::{
     ByteSize, CompiledGate, Completeness, Invocation, Policy, Profile, Request, TimeSpan,
 };
@@ -75,7 +75,8 @@ impl Explainer {
         let policy = with_approved.as_ref().unwrap_or(&own);
         let decision = decide(policy, &request, Completeness::Whole, gate);
         let inherited = inherited_environment(env::vars_os());
-        let filtered = decision.profile.env.apply(inherited);
+        let filtered =
+            (decision.profile.env).apply(inherited, Creator::of(request.front, None).secrets());
         let file = match decision.judgement.approved {
             Some(_) => self.approved_file.as_path(),
             None => other.map_or(self.config_file.as_path(), |other| other.file),

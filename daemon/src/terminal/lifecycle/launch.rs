@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
+use termd_policy::SecretVariables;
+use termd_proto::terminal::{Agent, Front};
 use thiserror::Error;
 
 /// The kernel's `MAX_ARG_STRLEN` (execve(2)), the final NUL counted.
@@ -105,6 +107,15 @@ pub enum Creator {
 }
 
 impl Creator {
+    /// The creator that comes through this front, and that belongs to this agent.
+    pub fn of(front: Front, agent: Option<&Agent>) -> Self {
+        match (front, agent) {
+            (Front::Shell, _) => Self::AgentShell,
+            (Front::Acp | Front::Mcp, _) | (_, Some(_)) => Self::Agent,
+            (Front::Cli | Front::Daemon, None) => Self::Person,
+        }
+    }
+
     fn presets(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (presets, agents) = match self {
             Self::Person => (&PRESET_VARIABLES[..], &[][..]),
@@ -116,6 +127,16 @@ impl Creator {
 
     fn inherits(self, name: &OsStr) -> bool {
         self == Self::AgentShell || is_inherited(name)
+    }
+
+    /// What is done with secrets of the environment where the policy says nothing: an agent's commands do
+    /// not get them, and a person's do. An agent's shell has the environment that the agent gives it,
+    /// whole.
+    pub fn secrets(self) -> SecretVariables {
+        match self {
+            Self::Agent => SecretVariables::Drop,
+            Self::Person | Self::AgentShell => SecretVariables::Pass,
+        }
     }
 
     /// Whether a command gets a variable of this name from the environment that it starts from.
