@@ -29,10 +29,10 @@ const CRATES: [(&[&str], &[&str]); 6] = [
     (
         // It is started for each command of an agent.
         &["termd-shell"],
-        &["tokio", "jsonrpsee", "clap", "regex", "termd-client"],
+        &["tokio", "jsonrpsee", "clap", "termd-client"],
     ),
     (
-        &["termd-picture"],
+        &["termd-picture", "termd-excerpt"],
         &["tokio", "jsonrpsee", "clap", "termd-client"],
     ),
     (

@@ -289,7 +289,7 @@ impl Call {
             // Output and state are read one after the other: what came between is in the next page.
             stream.is_complete = page.exit_status.is_some() || stream.has_ended;
             stream.has_ended = true;
-            if let Some(mut excerpt) = stream.excerpt.take_if(|_| stream.is_complete) {
+            if let Some(excerpt) = stream.excerpt.take_if(|_| stream.is_complete) {
                 stream.output.push_text(&excerpt.finish());
             }
             self.status = self.status.take().or(page.exit_status);

@@ -2,26 +2,9 @@
 //! in the part that is left out, where all of it can be read, and the tail.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 
+use termd_excerpt::ErrorLines;
 use termd_proto::byte_count::bytes;
-
-/// Most lines of the left out part that are shown.
-const MAX_ERROR_LINES: usize = 20;
-/// Most bytes of such a line. The beginning tells the error.
-const MAX_LINE_BYTES: usize = 300;
-/// Words of lines that tell of an error, in lower case.
-const ERROR_WORDS: [&str; 9] = [
-    "error",
-    "failed",
-    "failure",
-    "fatal",
-    "panic",
-    "exception",
-    "traceback",
-    "denied",
-    "not found",
-];
 
 /// The excerpt of one stream.
 #[derive(Debug)]
@@ -36,8 +19,8 @@ pub(crate) struct Excerpt {
     tail: VecDeque<String>,
     tail_bytes: usize,
     left_out: u64,
-    line: u64,
-    errors: Vec<(u64, String)>,
+    /// The lines of the left out part that look like errors.
+    errors: ErrorLines,
 }
 
 impl Excerpt {
@@ -51,8 +34,7 @@ impl Excerpt {
             tail: VecDeque::new(),
             tail_bytes: 0,
             left_out: 0,
-            line: 1,
-            errors: Vec::new(),
+            errors: ErrorLines::new(half / 2),
         }
     }
 
@@ -65,10 +47,6 @@ impl Excerpt {
         } else {
             0
         };
-        self.line += head
-            .bytes()
-            .map(|byte| u64::from(byte == b'\n'))
-            .sum::<u64>();
         for piece in rest.split_inclusive('\n') {
             self.keep(piece);
         }
@@ -100,34 +78,20 @@ impl Excerpt {
 
     fn leave_out(&mut self, line: &str) {
         self.left_out += line.len() as u64;
-        let start = &line[..line.floor_char_boundary(MAX_LINE_BYTES.min(line.len()))];
-        let lower = start.to_lowercase();
-        if self.errors.len() < MAX_ERROR_LINES
-            && ERROR_WORDS.iter().any(|word| lower.contains(word))
-        {
-            self.errors.push((self.line, start.trim_end().to_owned()));
-        }
-        self.line += 1;
+        self.errors.feed(line.trim_end_matches(['\n', '\r']));
     }
 
     /// The end: what is shown beside the head.
-    pub(crate) fn finish(&mut self) -> String {
+    pub(crate) fn finish(self) -> String {
         let mut text = String::new();
         if self.left_out > 0 {
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                text,
-                "\n[termd: {} left out here; `termctl read {}` has all of it]",
-                bytes(self.left_out),
-                self.terminal
+            let (size, terminal) = (bytes(self.left_out), &self.terminal);
+            text = format!(
+                "\n[termd: {size} left out here; `termctl read {terminal}` has all of it]\n"
             );
-            for (line, error) in self.errors.drain(..) {
-                let _ = writeln!(text, "[line {line}] {error}");
-            }
-            self.left_out = 0;
+            text.push_str(&self.errors.finish());
         }
-        text.extend(self.tail.drain(..));
-        self.tail_bytes = 0;
+        text.extend(self.tail);
         text
     }
 }
@@ -137,8 +101,8 @@ mod tests {
     use super::*;
 
     /// What is shown of an output that comes in pieces of this length.
-    fn shown(output: &str, piece: usize) -> String {
-        let mut excerpt = Excerpt::new(40, "term_x");
+    fn shown(output: &str, piece: usize, limit: u64) -> String {
+        let mut excerpt = Excerpt::new(limit, "term_x");
         let mut shown = String::new();
         let mut rest = output;
         while !rest.is_empty() {
@@ -155,21 +119,28 @@ mod tests {
     fn a_short_output_is_whole() {
         for output in ["", "one\ntwo", "forty bytes are shown whole, ä as this"] {
             for piece in [1, 7, 100] {
-                assert_eq!(shown(output, piece), output);
+                assert_eq!(shown(output, piece, 40), output);
             }
         }
     }
 
     #[test]
     fn of_a_long_one_head_errors_and_tail_are_shown() {
-        let output = "first line here\nsecond line here\nError: no disk\nfourth line\nlast line\n";
+        let filler = "some line\n".repeat(10);
+        let output = format!("{filler}\nerror: no disk\n\n{filler}");
         for piece in [1, 5, 1_000] {
             assert_eq!(
-                shown(output, piece),
-                "first line here\nseco\n\
-                 [termd: 40 B left out here; `termctl read term_x` has all of it]\n\
-                 [line 3] Error: no disk\n\
-                 last line\n",
+                shown(&output, piece, 120),
+                format!(
+                    "{head}\n\
+                     [termd: 97 B left out here; `termctl read term_x` has all of it]\n\
+                     ... [5 lines left out] ...\n\
+                     error: no disk\n\
+                     ... [5 lines left out] ...\n\
+                     {tail}",
+                    head = "some line\n".repeat(6),
+                    tail = "some line\n".repeat(6),
+                ),
                 "{piece}"
             );
         }

@@ -139,6 +139,28 @@ fn has_default(signal: i32) -> bool {
     result == 0 && now == [0; 4]
 }
 
+/// The hard limit of this number (`RLIMIT_*`, getrlimit(2)); `None`: it is infinite, or there is no such
+/// limit.
+pub(crate) fn hard_limit(resource: u32) -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `limit` is writable; a number that is no limit's fails with EINVAL.
+    let _ = unsafe { libc::getrlimit(resource, &raw mut limit) };
+    (limit.rlim_max != libc::RLIM_INFINITY).then_some(limit.rlim_max)
+}
+
+/// Sets a limit of this process; `None`: infinite. No effect where the kernel refuses.
+pub(crate) fn set_limit(resource: u32, soft: Option<u64>, hard: Option<u64>) {
+    let limit = libc::rlimit {
+        rlim_cur: soft.unwrap_or(libc::RLIM_INFINITY),
+        rlim_max: hard.unwrap_or(libc::RLIM_INFINITY),
+    };
+    // SAFETY: `limit` is readable.
+    let _ = unsafe { libc::setrlimit(resource, &raw const limit) };
+}
+
 /// Unblocks what the keeper blocks.
 pub(crate) fn unblock_signals() {
     // It cannot fail: the arguments are valid.

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use regex::Regex;
 use serde_json::json;
 use termd_client::ClientError;
+use termd_excerpt::short_line;
 use termd_proto::Offset;
 
 use super::answer::ToolError;
-use super::excerpt::{Bounds, short_line};
+use super::excerpt::Bounds;
 use super::facts::{Facts, add};
 use super::pages::Pages;
 use super::schema::Field;

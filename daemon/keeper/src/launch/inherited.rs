@@ -8,32 +8,11 @@ use std::os::fd::OwnedFd;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit};
 use termd_proto::terminal::{Inherited, MAX_INHERITED_FD, ResourceLimit, Stdin};
 
 use super::child_fds::FIRST_FREE;
 use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep};
 use crate::sys;
-
-/// The limits that there are, in the order of their numbers (`asm-generic/resource.h`).
-const RESOURCES: [Resource; 16] = [
-    Resource::Cpu,
-    Resource::Fsize,
-    Resource::Data,
-    Resource::Stack,
-    Resource::Core,
-    Resource::Rss,
-    Resource::Nproc,
-    Resource::Nofile,
-    Resource::Memlock,
-    Resource::As,
-    Resource::Locks,
-    Resource::Sigpending,
-    Resource::Msgqueue,
-    Resource::Nice,
-    Resource::Rtprio,
-    Resource::Rttime,
-];
 
 /// What is set before the exec.
 #[derive(Debug)]
@@ -72,19 +51,14 @@ impl InheritedState {
 }
 
 fn set_limit(limit: &ResourceLimit) {
-    let resource = usize::try_from(limit.resource);
-    let Some(&resource) = resource.ok().and_then(|number| RESOURCES.get(number)) else {
-        return;
-    };
-    let own = rustix::process::getrlimit(resource).maximum;
-    // A limit that is `None` is infinite.
+    // A limit that is `None` is infinite, and a number that is no limit's has none.
+    let own = sys::hard_limit(limit.resource);
     let at_most = |value: Option<u64>, bound: Option<u64>| match (value, bound) {
         (Some(value), Some(bound)) => Some(value.min(bound)),
         (value, bound) => value.or(bound),
     };
-    let maximum = at_most(limit.hard, own);
-    let current = at_most(limit.soft, maximum);
-    let _ = rustix::process::setrlimit(resource, Rlimit { current, maximum });
+    let hard = at_most(limit.hard, own);
+    sys::set_limit(limit.resource, at_most(limit.soft, hard), hard);
 }
 
 /// The descriptors that a command takes over, with the numbers that they get.

@@ -42,7 +42,7 @@ use approved::Approved;
 use decision::Decision;
 use error::PolicyError;
 use only_once::OnlyOnceReason;
-use outcome::{DecidedBy, Outcome, judgement, strictness};
+use outcome::{DecidedBy, Outcome, judgement};
 use spec::{ConfirmedSpec, ForeignTerminals, FrontSpec, PolicySpec, Unlisted};
 
 /// Profiles of a configuration.
@@ -463,7 +463,7 @@ impl Policy {
 /// The strictest outcome. Of equally strict ones, the first by a rule.
 fn strictest(outcomes: &[Outcome]) -> Outcome {
     let mut strictest = Outcome::default();
-    let weight = |outcome: &Outcome| (strictness(outcome.effect), outcome.needs_person);
+    let weight = |outcome: &Outcome| (outcome.effect, outcome.needs_person);
     for (at, outcome) in outcomes.iter().enumerate() {
         let stricter = weight(outcome) > weight(&strictest);
         let equal = weight(outcome) == weight(&strictest);

@@ -111,12 +111,3 @@ pub(super) fn judgement(inspection: &Inspection, outcome: &Outcome) -> Judgement
                 && inspection.findings().any(|finding| finding.needs_person)),
     }
 }
-
-/// How strict an effect is.
-pub(super) fn strictness(effect: Effect) -> u8 {
-    match effect {
-        Effect::Allow => 0,
-        Effect::Confirm => 1,
-        Effect::Deny => 2,
-    }
-}

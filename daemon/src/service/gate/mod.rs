@@ -4,6 +4,7 @@ mod approved_rules;
 mod approver;
 mod asker;
 mod explainer;
+mod judged_line;
 mod past_answers;
 mod policy_in_force;
 mod ruling;
@@ -18,6 +19,7 @@ use termd_proto::approval::ApprovalId;
 use termd_proto::policy::{Effect, Judgement, Verdict};
 use termd_proto::terminal::{Confinement, Front, Owner};
 
+use self::judged_line::JudgedLine;
 use self::policy_in_force::{decide_by_names, judge_apart};
 use self::ruling::Consent;
 use super::audit_log::AuditLog;
@@ -81,38 +83,6 @@ struct JudgedTyping<'a> {
     cwd: Option<&'a str>,
     /// Whether their text may stand in no record.
     is_secret: bool,
-}
-
-/// One reading of a line, judged.
-struct JudgedLine<'a> {
-    program: Option<&'a str>,
-    judgement: Judgement,
-    subject: Subject,
-    /// Whether a person's denial of it holds.
-    is_denied: bool,
-    only_once: OnlyOnceReason,
-}
-
-impl JudgedLine<'_> {
-    /// The one of which less may run. Where only a person can agree to one, it is so for both.
-    fn stricter(self, other: Self) -> Self {
-        let needs_person = self.judgement.needs_person || other.judgement.needs_person;
-        let strictness = |line: &Self| {
-            let effect = match line.judgement.effect {
-                Effect::Allow => 0,
-                Effect::Confirm => 1,
-                Effect::Deny => 2,
-            };
-            (effect, line.is_denied, line.judgement.verdict)
-        };
-        let mut line = if strictness(&other) > strictness(&self) {
-            other
-        } else {
-            self
-        };
-        line.judgement.needs_person = needs_person;
-        line
-    }
 }
 
 impl NewCommand<'_> {

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use termd_proto::policy::Effect;
 use termd_proto::terminal::{Front, Owner};
 
 use termd_policy::{Approved, CompiledGate, Completeness, Decision, Policy, Request};
@@ -71,14 +70,9 @@ pub(super) fn decide_by_names(
 }
 
 fn stricter(first: Decision, next: Decision) -> Decision {
-    let strictness = |decision: &Decision| match decision.judgement.effect {
-        Effect::Allow => 0,
-        Effect::Confirm => 1,
-        Effect::Deny => 2,
-    };
     // An approval for always stands for the gate's verdict, and for no rule.
     let is_approved = first.judgement.approved.is_some() && next.judgement.rule.is_none();
-    let is_stricter = strictness(&next) > strictness(&first) && !is_approved;
+    let is_stricter = next.judgement.effect > first.judgement.effect && !is_approved;
     let needs_person = first.judgement.needs_person || next.judgement.needs_person;
     let profile = first.profile.clone().merge(next.profile.clone());
     let mut profiles_by_rule = first.profiles_by_rule.clone();

@@ -3,6 +3,8 @@
 use termd_policy::{AlwaysRule, ApprovedSpec, Invocation};
 use termd_proto::terminal::Agent;
 
+use termd_proto::policy::Effect;
+
 use super::*;
 use crate::config::ConfigFile;
 

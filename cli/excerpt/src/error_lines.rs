@@ -1,7 +1,7 @@
 //! Gathers the lines of a long text that look like errors, with their neighbours, within a budget. Pure.
 
-use super::severity::{Severity, severity};
-use super::short_line::short_line;
+use crate::severity::{Severity, severity};
+use crate::short_line::short_line;
 
 /// Lines before an error that belong to it, such as the name of the test.
 const LINES_BEFORE: usize = 1;
@@ -29,7 +29,7 @@ impl Block {
 
 /// The error-like lines of a text that is fed line by line.
 #[derive(Debug)]
-pub(super) struct ErrorLines {
+pub struct ErrorLines {
     budget: usize,
     /// Lines that were fed.
     fed: u64,
@@ -45,7 +45,7 @@ pub(super) struct ErrorLines {
 
 impl ErrorLines {
     /// Keeps at most `budget` bytes.
-    pub(super) fn new(budget: usize) -> Self {
+    pub fn new(budget: usize) -> Self {
         Self {
             budget,
             fed: 0,
@@ -58,7 +58,7 @@ impl ErrorLines {
     }
 
     /// Takes the next line, without its newline.
-    pub(super) fn feed(&mut self, line: &str) {
+    pub fn feed(&mut self, line: &str) {
         let found = severity(line);
         if let Some(severity) = found {
             self.found(severity, line);
@@ -133,7 +133,7 @@ impl ErrorLines {
 
     /// The lines within the budget, those of known shapes first, in their order, with lines between
     /// that count the rest.
-    pub(super) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         let mut left = self.budget;
         let mut kept: Vec<&Block> = Vec::new();
         for severity in [Severity::Shape, Severity::Word] {

@@ -4,7 +4,7 @@
 const MAX_LINE_BYTES: usize = 400;
 
 /// The line, cut at a character and marked with `…` if it is longer than [`MAX_LINE_BYTES`].
-pub(in crate::tool) fn short_line(line: &str) -> String {
+pub fn short_line(line: &str) -> String {
     if line.len() <= MAX_LINE_BYTES {
         return line.to_owned();
     }

@@ -1,16 +1,10 @@
 //! A long output in few bytes: both ends, and from the middle what looks like an error.
 
-mod error_lines;
-mod severity;
-mod short_line;
-
-pub(super) use self::short_line::short_line;
-
 use termd_client::ClientError;
+use termd_excerpt::ErrorLines;
 use termd_proto::Offset;
 use termd_proto::terminal::ReadResult;
 
-use self::error_lines::ErrorLines;
 use super::omitted::Omitted;
 use super::pages::Pages;
 use crate::settings::MAX_OUTPUT_BYTES;
