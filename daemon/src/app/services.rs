@@ -246,7 +246,9 @@ impl Services {
             stopping: base.stopping.clone(),
             heap: base.heap.clone(),
         });
+        let output_secrets = output_secrets(redactor, &gate, config);
         let creator = Creator {
+            output_secrets: output_secrets.clone(),
             registry: Arc::clone(&base.registry),
             disk: Arc::clone(&disk),
             preflight: Preflight::new(Arc::clone(&gate.gate), sandboxes.clone()),
@@ -289,7 +291,7 @@ impl Services {
         let input = Arc::clone(&gate.gate);
         let input = InputSender::new(input, input_recorder.clone(), screens.clone());
         let services = Self {
-            output_secrets: output_secrets(redactor, &gate, config),
+            output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
             attachments: Attachments::new(
                 base.audit.clone(),

@@ -1,8 +1,11 @@
 //! Secrets in output that goes to a model.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::sync::Arc;
 
+use termd_policy::secrets::output::KnownSecrets;
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::terminal::{Front, ReadResult};
 
@@ -28,14 +31,31 @@ impl OutputSecrets {
         ReadResult { text, ..result }
     }
 
-    /// A text without the secrets in it; `None`: it stays.
-    pub(crate) fn hidden(&self, front: Front, terminal: &Terminal, text: &str) -> Option<String> {
-        let is_hidden = match front {
+    /// The secrets of a command's environment, if they are hidden from clients of the front that creates
+    /// it.
+    pub(crate) fn of_environment(
+        &self,
+        front: Front,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> KnownSecrets {
+        if !self.are_hidden(front) {
+            return KnownSecrets::default();
+        }
+        let pairs = environment.iter();
+        KnownSecrets::of(pairs.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))))
+    }
+
+    fn are_hidden(&self, front: Front) -> bool {
+        match front {
             Front::Shell => self.hidden_in_shells,
             Front::Acp | Front::Mcp => self.policy.get().hides_secrets(),
             Front::Cli | Front::Daemon => false,
-        };
-        if !is_hidden {
+        }
+    }
+
+    /// A text without the secrets in it; `None`: it stays.
+    pub(crate) fn hidden(&self, front: Front, terminal: &Terminal, text: &str) -> Option<String> {
+        if !self.are_hidden(front) {
             return None;
         }
         let named = terminal.record.secrets.hide(text);

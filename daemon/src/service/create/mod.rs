@@ -27,6 +27,7 @@ use self::starter::StartError;
 use super::audit_log::AuditLog;
 use super::disk::Disk;
 use super::ending::monotonic_ms;
+use super::output_secrets::OutputSecrets;
 use super::random::random_bits;
 use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
@@ -50,7 +51,6 @@ use crate::terminal::output::transcript::Transcript;
 use crate::terminal::screen::{Screen, new_model};
 use termd_keeper::protocol::message::Spawned;
 use termd_policy::Profile;
-use termd_policy::secrets::output::KnownSecrets;
 
 pub(crate) use self::preflight::Preflight;
 pub(crate) use self::request::{CreateRequest, checked_size};
@@ -72,6 +72,7 @@ pub(crate) struct Creator {
     pub(crate) events: broadcast::Sender<TerminalEvent>,
     pub(crate) spool: SpoolConfig,
     pub(crate) agents: AgentsConfig,
+    pub(crate) output_secrets: OutputSecrets,
     /// The scripts of shell integration; `None` where it is switched off.
     pub(crate) shell: Option<ShellFiles>,
 }
@@ -357,19 +358,10 @@ impl Creator {
             children: request.children(&self.agents),
             agent_process: request.agent_process,
             meta: request.options.meta.clone(),
-            secrets: secrets(request, launch),
+            secrets: (self.output_secrets).of_environment(request.owner.front, &launch.env),
             shell_nonce: None,
         }
     }
-}
-
-/// The secrets of the environment of an agent's command.
-fn secrets(request: &CreateRequest, launch: &Launch) -> KnownSecrets {
-    if !request.owner.front.is_agents() {
-        return KnownSecrets::default();
-    }
-    let pairs = launch.env.iter();
-    KnownSecrets::of(pairs.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))))
 }
 
 /// Takes a label, from its holder where there is one.
