@@ -95,7 +95,7 @@ pub(crate) enum UsageError {
     /// `setup` without `--client`, where no client is installed.
     #[error("no MCP client was found; --client sets up one of {known}")]
     NoMcpClient { known: String },
-    /// `setup --shell` without `--client`, where no client with a door is installed.
+    /// `setup --shell` without `--client`, where no client that takes a shell is installed.
     #[error("no client was found whose shell could be set; --client sets up one of {known}")]
     NoClientWithDoor { known: String },
     /// `setup`: the path of this program cannot stand in a client's settings.

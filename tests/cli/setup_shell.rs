@@ -1,4 +1,4 @@
-//! `termctl setup --shell`: the links, the clients' doors, and how all of it goes away again.
+//! `termctl setup --shell`: the links, the clients' entries, and how all of it goes away again.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -54,7 +54,7 @@ impl Installed {
     }
 }
 
-/// Each file, its text before, and a part of its text with the door in it.
+/// Each file, its text before, and a part of its text with the entry in it.
 const FILES: [(&str, &str, &str); 4] = [
     (
         "home/.claude/settings.json",

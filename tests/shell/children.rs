@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use termd_test_support::{Process, TestDaemon, wait_until};
 
-use crate::{Door, Ended};
+use crate::{Ended, TestShells};
 
 /// Long beyond what a call takes, and short beside the life of what it leaves.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 #[test]
 fn a_child_that_keeps_the_pipes_holds_no_call_up() {
-    let door = Door::open();
+    let shells = TestShells::open();
     for line in ["sleep 1000 & echo hi", "yes & echo hi"] {
         let began = Instant::now();
-        let ended = door.run(line);
+        let ended = shells.run(line);
         assert!(ended.out.contains("hi\n"), "{line}");
         assert_eq!(ended.code, Some(0), "{line}");
         assert!(began.elapsed() < AT_ONCE, "{line}: {:?}", began.elapsed());
@@ -25,18 +25,18 @@ fn a_child_that_keeps_the_pipes_holds_no_call_up() {
 }
 
 /// A shell in the place of an agent, which goes on to the next line of its input when it gets one.
-fn agent(door: &Door) -> std::process::Child {
-    let mut command: Command = door.daemon.command("/bin/bash");
-    command.env("SHIM", door.bash());
+fn agent(shells: &TestShells) -> std::process::Child {
+    let mut command: Command = shells.daemon.command("/bin/bash");
+    command.env("SHIM", shells.bash());
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.spawn().unwrap()
 }
 
 #[test]
 fn children_live_on_to_the_next_call_and_end_with_the_agent() {
-    let door = Door::open();
-    let mut agent = agent(&door);
-    let pids = door.daemon.path("pids");
+    let shells = TestShells::open();
+    let mut agent = agent(&shells);
+    let pids = shells.daemon.path("pids");
     let mut input = agent.stdin.take().unwrap();
     let lines = format!(
         "\"$SHIM\" -c 'sleep 1000 >/dev/null 2>&1 & echo $! >> {0}; setsid sleep 1000 & echo $! >> {0}'\n\
@@ -61,7 +61,7 @@ fn children_live_on_to_the_next_call_and_end_with_the_agent() {
         process.wait_for_end();
     }
     wait_until("both terminals are closed", || {
-        let terminals = door.terminals();
+        let terminals = shells.terminals();
         terminals
             .iter()
             .all(|terminal| terminal["state"] == "closed")
@@ -70,20 +70,20 @@ fn children_live_on_to_the_next_call_and_end_with_the_agent() {
 
 #[test]
 fn a_call_that_leaves_nothing_leaves_no_terminal() {
-    let door = Door::open();
-    door.run("true");
+    let shells = TestShells::open();
+    shells.run("true");
     wait_until("the terminal is closed", || {
-        door.daemon.client().ok("session.list", &json!({}))["terminals"] == json!([])
+        shells.daemon.client().ok("session.list", &json!({}))["terminals"] == json!([])
     });
     wait_until("the record has the cause", || {
-        door.terminals()[0]["close_cause"] == "call_end"
+        shells.terminals()[0]["close_cause"] == "call_end"
     });
 }
 
 #[test]
 fn what_codex_leaves_ends_with_the_call() {
-    let door = Door::open();
-    let mut command = door.command(&["-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
+    let shells = TestShells::open();
+    let mut command = shells.command(&["-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
     let ended = Ended::run(command.env("CODEX_THREAD_ID", "t"));
     if let Some(process) = Process::open(ended.out.trim().parse().unwrap()) {
         process.wait_for_end();
@@ -92,12 +92,12 @@ fn what_codex_leaves_ends_with_the_call() {
 
 #[test]
 fn a_configuration_may_keep_them() {
-    let door = Door::of(TestDaemon::configured(
+    let shells = TestShells::of(TestDaemon::configured(
         "kill_grace_ms = 300\n[agents]\nchildren = \"keep\"\n",
     ));
-    let mut agent = agent(&door);
+    let mut agent = agent(&shells);
     let mut input = agent.stdin.take().unwrap();
-    let pids = door.daemon.path("pid");
+    let pids = shells.daemon.path("pid");
     let line = format!(
         "\"$SHIM\" -c 'sleep 1000 >/dev/null 2>&1 & echo $! > {}'\n",
         pids.display()
@@ -108,10 +108,11 @@ fn a_configuration_may_keep_them() {
     let pid = std::fs::read_to_string(&pids).unwrap();
     let process = Process::expect(pid.trim().parse().unwrap());
     assert!(process.is_alive());
-    let terminals = door.terminals();
+    let terminals = shells.terminals();
     assert_eq!(terminals[0]["state"], "exited");
     let id = terminals[0]["id"].as_str().unwrap();
-    door.daemon
+    shells
+        .daemon
         .client()
         .ok("session.close", &json!({ "id": id }));
     process.wait_for_end();

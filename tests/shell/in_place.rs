@@ -4,20 +4,20 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use termd_test_support::{TestDaemon, skip};
 
-use crate::{Door, Ended};
+use crate::{Ended, TestShells};
 
 /// Whether the command ran in a terminal of the daemon.
 const WHERE: &str = "echo ${TERMD_TERMINAL:-here}";
 
 #[test]
 fn without_a_daemon_it_is_the_real_shell() {
-    let door = Door::open();
-    let mut command = door.command(&["-c", WHERE]);
-    command.env("XDG_RUNTIME_DIR", door.daemon.path("config"));
+    let shells = TestShells::open();
+    let mut command = shells.command(&["-c", WHERE]);
+    command.env("XDG_RUNTIME_DIR", shells.daemon.path("config"));
     let ended = Ended::run(&mut command);
     assert_eq!((ended.out.as_str(), ended.err.as_str()), ("here\n", ""));
-    assert!(door.run(WHERE).out.starts_with("term_"));
-    let Door { daemon } = door;
+    assert!(shells.run(WHERE).out.starts_with("term_"));
+    let TestShells { daemon } = shells;
     let bash = daemon.path("shells/bash");
     let home = daemon.stop();
     let output = home.command(bash).args(["-c", WHERE]).output().unwrap();
@@ -26,27 +26,27 @@ fn without_a_daemon_it_is_the_real_shell() {
 
 #[test]
 fn a_shell_in_a_terminal_of_ours_stays_there() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = format!(
         "a=$TERMD_TERMINAL; {} -c '[ $0 = '$a' ] && echo same' $TERMD_TERMINAL",
-        door.bash().display()
+        shells.bash().display()
     );
-    assert_eq!(door.run(&line).out, "same\n");
-    assert_eq!(door.terminals().len(), 1);
+    assert_eq!(shells.run(&line).out, "same\n");
+    assert_eq!(shells.terminals().len(), 1);
     // Without the variable the daemon finds out.
     let line = format!(
         "env -u TERMD_TERMINAL {} -c '{WHERE}'",
-        door.bash().display()
+        shells.bash().display()
     );
-    assert_eq!(door.run(&line).out, "here\n");
-    let reasons = door.in_place();
+    assert_eq!(shells.run(&line).out, "here\n");
+    let reasons = shells.in_place();
     assert!(reasons[0].starts_with("it is in term_"), "{reasons:?}");
 }
 
 #[test]
 fn a_sandbox_is_never_left() {
-    let door = Door::of(TestDaemon::start());
-    let shell = door.bash();
+    let shells = TestShells::of(TestDaemon::start());
+    let shell = shells.bash();
     for (sandbox, reason) in [
         (
             &["setpriv", "--no-new-privs"][..],
@@ -61,7 +61,7 @@ fn a_sandbox_is_never_left() {
             "its user namespace is not the daemon's",
         ),
     ] {
-        let mut command = door.daemon.command(sandbox[0]);
+        let mut command = shells.daemon.command(sandbox[0]);
         command.args(&sandbox[1..]).arg(&shell).args(["-c", WHERE]);
         let ended = Ended::run(&mut command);
         if ended.err.starts_with("unshare: ") {
@@ -74,7 +74,7 @@ fn a_sandbox_is_never_left() {
             "{sandbox:?}"
         );
         assert_eq!(
-            door.in_place().first().map(String::as_str),
+            shells.in_place().first().map(String::as_str),
             Some(reason),
             "{sandbox:?}"
         );
@@ -83,11 +83,11 @@ fn a_sandbox_is_never_left() {
 
 #[test]
 fn what_cannot_be_passed_on_runs_in_place() {
-    let door = Door::open();
-    let mut command = door.command(&["-c", WHERE]);
+    let shells = TestShells::open();
+    let mut command = shells.command(&["-c", WHERE]);
     command.env("NO_TEXT", std::ffi::OsString::from_vec(vec![0xff]));
     assert_eq!(Ended::run(&mut command).out, "here\n");
-    let reasons = door.in_place();
+    let reasons = shells.in_place();
     assert_eq!(
         reasons,
         ["its arguments, environment or directory are not UTF-8"]

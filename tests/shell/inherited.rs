@@ -5,18 +5,18 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::{Door, Ended};
+use crate::{Ended, TestShells};
 
 /// Runs a line of the real bash, in which `$SHIM` is this shell.
-fn by_bash(door: &Door, line: &str, shell: &Path) -> Ended {
-    let mut command: Command = door.daemon.command("/bin/bash");
+fn by_bash(shells: &TestShells, line: &str, shell: &Path) -> Ended {
+    let mut command: Command = shells.daemon.command("/bin/bash");
     command.args(["-c", line]).env("SHIM", shell);
     Ended::of(&command.output().unwrap())
 }
 
 #[test]
 fn all_of_it_is_as_with_any_child() {
-    let door = Door::open();
+    let shells = TestShells::open();
     for line in [
         "umask 027; $SHIM -c umask </dev/null",
         "ulimit -n 500; $SHIM -c 'ulimit -n; ulimit -Hn' </dev/null",
@@ -33,29 +33,29 @@ fn all_of_it_is_as_with_any_child() {
         "$SHIM -c 'env | grep -v TERMD_TERMINAL= | grep -v ^_= | sort' </dev/null",
         "$SHIM -c 'readlink /proc/self/fd/0' </dev/null",
     ] {
-        let ours = by_bash(&door, line, &door.bash());
-        let shim = door.bash().display().to_string();
-        let theirs = by_bash(&door, line, Path::new("/bin/bash"));
+        let ours = by_bash(&shells, line, &shells.bash());
+        let shim = shells.bash().display().to_string();
+        let theirs = by_bash(&shells, line, Path::new("/bin/bash"));
         let out = ours.out.replace(&shim, "/bin/bash");
         assert_eq!((out, &ours.err), (theirs.out, &theirs.err), "{line}");
     }
     let inside = by_bash(
-        &door,
+        &shells,
         "$SHIM -c 'echo $TERMD_TERMINAL' </dev/null",
-        &door.bash(),
+        &shells.bash(),
     );
     assert!(inside.out.starts_with("term_"), "{inside:?}");
-    assert_eq!(door.in_place(), Vec::<String>::new());
+    assert_eq!(shells.in_place(), Vec::<String>::new());
 }
 
 /// What MCP clients' commands do not get by default is no rule for the agent's shell.
 #[test]
 fn the_environment_is_whole_beside_an_mcp_client_of_the_same_agent() {
-    let door = Door::open();
-    let mut client = door.daemon.client();
+    let shells = TestShells::open();
+    let mut client = shells.daemon.client();
     let hello = json!({ "client": "an agent", "front": "mcp", "agent_pid": std::process::id() });
     client.ok("daemon.hello", &hello);
-    let mut command = door.command(&["-c", "echo $API_TOKEN ${PAGER-unset}"]);
+    let mut command = shells.command(&["-c", "echo $API_TOKEN ${PAGER-unset}"]);
     let ended = Ended::run(command.env("API_TOKEN", "s3cret"));
     assert_eq!(ended.out, "s3cret unset\n");
     let created = json!({ "command": "echo ${API_TOKEN-dropped}", "base_env": { "API_TOKEN": "s3cret", "PATH": "/bin" } });

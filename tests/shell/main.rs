@@ -6,13 +6,13 @@
 #![allow(clippy::format_collect)]
 
 mod children;
-mod door;
 mod gate;
 mod in_place;
 mod inherited;
 mod ordinary_user;
 mod output;
 mod signals;
+mod test_shells;
 mod tty;
 
-use door::{Door, Ended};
+use test_shells::{Ended, TestShells};

@@ -7,11 +7,11 @@ use std::process::Stdio;
 use serde_json::json;
 use termd_test_support::wait_until;
 
-use crate::{Door, Ended};
+use crate::{Ended, TestShells};
 
 #[test]
 fn exit_codes_and_signals_are_those_of_the_command() {
-    let door = Door::open();
+    let shells = TestShells::open();
     for (line, code) in [
         ("exit 0", 0),
         ("exit 3", 3),
@@ -21,21 +21,21 @@ fn exit_codes_and_signals_are_those_of_the_command() {
         ("kill -USR1 $$", 138),
         ("kill -HUP $$", 129),
     ] {
-        let ended = door.run(line);
+        let ended = shells.run(line);
         assert_eq!(
             (ended.code, ended.out.as_str()),
             (Some(code), ""),
             "{line}: {ended:?}"
         );
     }
-    assert_eq!(door.terminals().len(), 7, "each ran in the daemon");
-    assert_eq!(door.in_place(), Vec::<String>::new());
+    assert_eq!(shells.terminals().len(), 7, "each ran in the daemon");
+    assert_eq!(shells.in_place(), Vec::<String>::new());
 }
 
 #[test]
 fn streams_are_apart_or_in_order_in_one_file() {
-    let door = Door::open();
-    let ended = door.run("echo out; echo err >&2; printf 'a\\r\\n\\0\\033[1mb'");
+    let shells = TestShells::open();
+    let ended = shells.run("echo out; echo err >&2; printf 'a\\r\\n\\0\\033[1mb'");
     let expected = Ended {
         code: Some(0),
         out: "out\na\r\n\0\u{1b}[1mb".to_owned(),
@@ -44,7 +44,7 @@ fn streams_are_apart_or_in_order_in_one_file() {
     assert_eq!(ended, expected);
 
     // As Claude Code has it: one file, both descriptors appending.
-    let path = door.daemon.path("task.output");
+    let path = shells.daemon.path("task.output");
     let open = || {
         OpenOptions::new()
             .append(true)
@@ -54,7 +54,7 @@ fn streams_are_apart_or_in_order_in_one_file() {
     };
     let file = open();
     let line = "for i in $(seq 200); do echo out $i; echo err $i >&2; done";
-    let status = door
+    let status = shells
         .command(&["-c", line])
         .stdout(file.try_clone().unwrap())
         .stderr(file)
@@ -67,8 +67,8 @@ fn streams_are_apart_or_in_order_in_one_file() {
 
 #[test]
 fn five_megabytes_are_whole() {
-    let door = Door::open();
-    let ended = door.run("seq 1 700000");
+    let shells = TestShells::open();
+    let ended = shells.run("seq 1 700000");
     let expected: String = (1..=700_000).map(|n| format!("{n}\n")).collect();
     assert_eq!(ended.code, Some(0));
     assert!(ended.out == expected, "{} bytes", ended.out.len());
@@ -76,18 +76,18 @@ fn five_megabytes_are_whole() {
 
 #[test]
 fn five_megabytes_are_whole_over_killed_and_replaced_servers() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = "for i in 1 2 3 4 5; do seq 1 140000; sleep 0.2; done; echo done >&2";
-    let child = door
+    let child = shells
         .command(&["-c", line])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until("it runs", || !door.terminals().is_empty());
-    door.daemon.kill_server();
-    door.daemon.replace_server();
-    door.daemon.kill_server();
+    wait_until("it runs", || !shells.terminals().is_empty());
+    shells.daemon.kill_server();
+    shells.daemon.replace_server();
+    shells.daemon.kill_server();
     let ended = Ended::of(&child.wait_with_output().unwrap());
     let once: String = (1..=140_000).map(|n| format!("{n}\n")).collect();
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), "done\n"));
@@ -96,10 +96,10 @@ fn five_megabytes_are_whole_over_killed_and_replaced_servers() {
 
 #[test]
 fn standard_input_is_the_callers_own() {
-    let door = Door::open();
-    let path = door.daemon.path("input");
+    let shells = TestShells::open();
+    let path = shells.daemon.path("input");
     fs::write(&path, "first\nsecond\n").unwrap();
-    let mut command = door.command(&["-c", "read a; echo got $a"]);
+    let mut command = shells.command(&["-c", "read a; echo got $a"]);
     let mut file = File::open(&path).unwrap();
     let ended = Ended::run(command.stdin(file.try_clone().unwrap()));
     assert_eq!(ended.out, "got first\n");
@@ -108,7 +108,7 @@ fn standard_input_is_the_callers_own() {
     std::io::Read::read_to_string(&mut file, &mut rest).unwrap();
     assert_eq!(rest, "second\n");
 
-    let mut child = door
+    let mut child = shells
         .command(&["-c", "cat; echo end"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -119,14 +119,14 @@ fn standard_input_is_the_callers_own() {
         Ended::of(&child.wait_with_output().unwrap()).out,
         "piped\nend\n"
     );
-    assert_eq!(door.run("cat; read x; echo $?").out, "1\n");
+    assert_eq!(shells.run("cat; read x; echo $?").out, "1\n");
 }
 
 #[test]
 fn arguments_and_scripts_are_those_of_a_shell() {
-    let door = Door::open();
-    let run = |args: &[&str]| Ended::run(&mut door.command(args));
-    let own = door.bash().display().to_string();
+    let shells = TestShells::open();
+    let run = |args: &[&str]| Ended::run(&mut shells.command(args));
+    let own = shells.bash().display().to_string();
     assert_eq!(run(&["-c", "echo $0 $1", "name", "one"]).out, "name one\n");
     assert_eq!(run(&["-c", "echo $0"]).out, format!("{own}\n"));
     assert_eq!(
@@ -134,11 +134,11 @@ fn arguments_and_scripts_are_those_of_a_shell() {
         "login\n"
     );
     assert_eq!(run(&["-lc", "echo $-"]).code, Some(0));
-    let script = door.daemon.path("script.sh");
+    let script = shells.daemon.path("script.sh");
     fs::write(&script, "echo script $1\nexit 5\n").unwrap();
     let ended = run(&[script.to_str().unwrap(), "x"]);
     assert_eq!((ended.code, ended.out.as_str()), (Some(5), "script x\n"));
-    let mut command = door.daemon.command(door.daemon.path("shells/sh"));
+    let mut command = shells.daemon.command(shells.daemon.path("shells/sh"));
     let ended = Ended::run(
         command
             .args(["-c", "echo $0; echo ${BASH:-none}"])
@@ -146,35 +146,41 @@ fn arguments_and_scripts_are_those_of_a_shell() {
     );
     assert!(ended.out.contains("/shells/sh\n"), "{ended:?}");
     // A program whose first line names it.
-    let program = door.daemon.path("program");
+    let program = shells.daemon.path("program");
     fs::write(&program, format!("#!{own}\necho shebang $1\n")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&program, mode).unwrap();
-    let ended = Ended::run(door.daemon.command(&program).arg("y").stdin(Stdio::null()));
+    let ended = Ended::run(
+        shells
+            .daemon
+            .command(&program)
+            .arg("y")
+            .stdin(Stdio::null()),
+    );
     assert_eq!(ended.out, "shebang y\n");
 }
 
 #[test]
 fn a_reader_that_goes_ends_the_command() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = format!(
         "{} -c 'yes; echo never >&2' | head -n 1; echo ${{PIPESTATUS[0]}}",
-        door.bash().display()
+        shells.bash().display()
     );
-    let ended = Ended::run(door.daemon.command("/bin/bash").args(["-c", &line]));
+    let ended = Ended::run(shells.daemon.command("/bin/bash").args(["-c", &line]));
     assert_eq!(ended.out, "y\n141\n", "{ended:?}");
     assert_eq!(ended.err, "");
 }
 
 #[test]
 fn the_record_has_what_ran() {
-    let door = Door::open();
-    let mut command = door.command(&["-c", "echo hello"]);
+    let shells = TestShells::open();
+    let mut command = shells.command(&["-c", "echo hello"]);
     command
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "session-1");
     Ended::run(&mut command);
-    let terminals = door.terminals();
+    let terminals = shells.terminals();
     let [terminal] = terminals.as_slice() else {
         panic!("{terminals:?}");
     };
@@ -189,10 +195,10 @@ fn the_record_has_what_ran() {
 
 #[test]
 fn secrets_do_not_go_to_a_model() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = "echo $API_TOKEN; echo $API_TOKEN >&2";
     let run = |variables: &[(&str, &str)]| {
-        let mut command = door.command(&["-c", line]);
+        let mut command = shells.command(&["-c", line]);
         command.env("API_TOKEN", "s3cret-of-mine");
         command.envs(variables.iter().copied());
         Ended::run(&mut command)
@@ -214,9 +220,9 @@ fn secrets_do_not_go_to_a_model() {
 
 #[test]
 fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = "seq 100000; echo error: no disk; seq 100000; exit 4";
-    let mut command = door.command(&["-c", line]);
+    let mut command = shells.command(&["-c", line]);
     let ended = Ended::run(command.env("OPENCODE", "1"));
     assert_eq!(ended.code, Some(4));
     assert!(ended.out.len() < 20_000, "{} bytes", ended.out.len());
@@ -228,29 +234,29 @@ fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
 
 #[test]
 fn closed_descriptors_stay_closed_as_far_as_it_shows() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let run = |line: &str| {
-        let line = line.replace("$SHIM", door.bash().to_str().unwrap());
-        Ended::run(door.daemon.command("/bin/bash").args(["-c", &line]))
+        let line = line.replace("$SHIM", shells.bash().to_str().unwrap());
+        Ended::run(shells.daemon.command("/bin/bash").args(["-c", &line]))
     };
     let ended = run("$SHIM -c 'cat; echo end' <&-");
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "end\n"));
-    assert_eq!(door.in_place(), Vec::<String>::new());
+    assert_eq!(shells.in_place(), Vec::<String>::new());
     // The real shell itself reports it.
     let ended = run("$SHIM -c 'echo out' >&-");
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("Bad file descriptor"), "{ended:?}");
     assert_eq!(run("$SHIM -c 'echo out' 2>&-").out, "out\n");
     let reason = "standard output or standard error is closed";
-    assert_eq!(door.in_place(), [reason, reason]);
+    assert_eq!(shells.in_place(), [reason, reason]);
 }
 
 #[test]
 fn a_descriptor_that_does_not_block_loses_nothing() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let (reader, writer) = std::io::pipe().unwrap();
     rustix::io::ioctl_fionbio(&writer, true).unwrap();
-    let mut command = door.command(&["-c", "seq 1 200000"]);
+    let mut command = shells.command(&["-c", "seq 1 200000"]);
     let mut child = command.stdout(writer).spawn().unwrap();
     drop(command);
     let expected: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
@@ -261,9 +267,9 @@ fn a_descriptor_that_does_not_block_loses_nothing() {
 
 #[test]
 fn output_after_its_reader_has_gone_ends_the_command() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = door.command(&["-c", "echo; exit 3"]);
+    let mut command = shells.command(&["-c", "echo; exit 3"]);
     assert_eq!(command.stdout(writer).status().unwrap().code(), Some(141));
 }

@@ -6,11 +6,11 @@ use std::process::{Child, Stdio};
 use rustix::process::Signal;
 use termd_test_support::{Process, children_of, wait_until};
 
-use crate::Door;
+use crate::TestShells;
 
 /// Starts a line, and waits for the first line that it prints: that line.
-fn start(door: &Door, line: &str) -> (Child, String) {
-    let mut child = door
+fn start(shells: &TestShells, line: &str) -> (Child, String) {
+    let mut child = shells
         .command(&["-c", line])
         .stdout(Stdio::piped())
         // Bash tells of the signals.
@@ -32,7 +32,7 @@ fn process(child: &Child) -> Process {
 
 #[test]
 fn signals_reach_the_tree_and_the_code_comes_back() {
-    let door = Door::open();
+    let shells = TestShells::open();
     for (signal, name) in [
         (Signal::TERM, "TERM"),
         (Signal::INT, "INT"),
@@ -43,11 +43,11 @@ fn signals_reach_the_tree_and_the_code_comes_back() {
         (Signal::ALARM, "ALRM"),
     ] {
         let line = format!("trap 'exit 9' {name}; echo ready; while :; do sleep 0.05; done");
-        let (mut child, _) = start(&door, &line);
+        let (mut child, _) = start(&shells, &line);
         process(&child).signal(signal);
         assert_eq!(child.wait().unwrap().code(), Some(9), "{name}");
     }
-    let (mut child, _) = start(&door, "echo ready; exec sleep 1000");
+    let (mut child, _) = start(&shells, "echo ready; exec sleep 1000");
     process(&child).signal(Signal::TERM);
     assert_eq!(
         child.wait().unwrap().code(),
@@ -58,9 +58,9 @@ fn signals_reach_the_tree_and_the_code_comes_back() {
 
 #[test]
 fn its_death_ends_the_tree() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = "setsid sleep 1000 & a=$!; sleep 1000 & echo $$ $a $!; wait";
-    let (mut child, pids) = start(&door, line);
+    let (mut child, pids) = start(&shells, line);
     let pids = pids
         .split(' ')
         .map(|pid| Process::expect(pid.parse().unwrap()));
@@ -75,10 +75,10 @@ fn its_death_ends_the_tree() {
 
 #[test]
 fn a_signal_that_the_command_ignores_does_not_reach_it() {
-    let door = Door::open();
+    let shells = TestShells::open();
     let line = "trap '' INT; exec \"$SHIM\" -c 'echo ready; read line; echo $line'";
-    let mut command = door.daemon.command("/bin/bash");
-    command.args(["-c", line]).env("SHIM", door.bash());
+    let mut command = shells.daemon.command("/bin/bash");
+    command.args(["-c", line]).env("SHIM", shells.bash());
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -95,14 +95,14 @@ fn a_signal_that_the_command_ignores_does_not_reach_it() {
 
 #[test]
 fn the_agents_death_ends_what_runs() {
-    let door = Door::open();
-    let pids = door.daemon.path("pids");
+    let shells = TestShells::open();
+    let pids = shells.daemon.path("pids");
     let line = format!(
         "\"$SHIM\" -c 'setsid sleep 1000 & echo $PPID $$ $! > {0}.new; mv {0}.new {0}; wait'; true",
         pids.display()
     );
-    let mut command = door.daemon.command("/bin/bash");
-    command.args(["-c", &line]).env("SHIM", door.bash());
+    let mut command = shells.daemon.command("/bin/bash");
+    command.args(["-c", &line]).env("SHIM", shells.bash());
     let mut agent = command.stdin(Stdio::null()).spawn().unwrap();
     wait_until("the command runs", || pids.exists());
     let text = std::fs::read_to_string(&pids).unwrap();

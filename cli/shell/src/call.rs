@@ -61,7 +61,7 @@ enum Source {
 /// What ends the wait for a command before its own end.
 #[derive(Debug)]
 enum Ending {
-    /// Nobody waits for it any more. What it runs ends with the connection.
+    /// The agent does not wait for it any more. What it runs ends with the connection.
     Code(i32),
     Lost(LostError),
 }
@@ -80,7 +80,7 @@ pub(crate) struct Call {
     keyboard: Option<Keyboard>,
     /// Signals under way.
     kills: Vec<(u64, Signal)>,
-    /// Nobody reads the output any more.
+    /// The output has no reader any more.
     is_pipe_broken: bool,
     status: Option<ExitStatus>,
 }

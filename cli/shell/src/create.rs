@@ -292,7 +292,7 @@ fn create_once(
     })
 }
 
-/// Waits until a person has agreed. An error: nobody has.
+/// Waits until a person has agreed. An error: none has.
 fn wait_for_person(
     connection: &mut Connection,
     (id, wait_ms): (ApprovalId, u64),

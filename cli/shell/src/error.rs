@@ -28,7 +28,7 @@ pub(crate) enum LostError {
     Poll(std::io::Error),
 }
 
-/// Prints `termd: MESSAGE`. Where nobody reads it, nothing is to be done about that.
+/// Prints `termd: MESSAGE`. Without a reader it is lost.
 pub(crate) fn print_line(message: &impl Display) {
     let line = format!("termd: {message}\n");
     let _ = rustix::io::write(stderr(), line.as_bytes());

@@ -35,7 +35,7 @@ impl Refusal {
     }
 
     /// The question that a person may answer, and how many milliseconds to wait for that. A daemon that
-    /// names no time has nobody to ask.
+    /// names no time knows of no person who would see it.
     pub(crate) fn question(&self) -> Option<(ApprovalId, u64)> {
         let approval = self.data.get("approval")?.clone();
         let wait_ms = self.data.get("wait_ms")?.as_u64()?;

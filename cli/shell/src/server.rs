@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::connection::{CallError, Connection};
 
 /// How long the first server has for its first answer. A new one starts within a second; longer than
-/// this nobody waits to have a command run at all.
+/// this an agent takes its shell for hung.
 const FIRST_HELLO: Duration = Duration::from_secs(2);
 /// How long a server that was lost has to come back. It then keeps what was bound to a connection for
 /// as long.
@@ -29,7 +29,7 @@ const PAGE: u32 = 1_000;
 pub(crate) enum GoneError {
     #[error("termd cannot be reached any more")]
     Unreachable,
-    /// Nobody waits for the command any more.
+    /// The agent has ended, which waits for the command.
     #[error("the agent has ended")]
     AgentEnded,
 }

@@ -88,7 +88,7 @@ pub(crate) fn size() -> (u16, u16) {
 }
 
 /// Whether both are one file. Two openings of one file count as one: written apart they would overwrite
-/// each other, which nobody wants.
+/// each other, and the output would be lost.
 fn is_same_file(first: BorrowedFd<'_>, second: BorrowedFd<'_>) -> bool {
     let identity = |fd| fstat(fd).ok().map(|file| (file.st_dev, file.st_ino));
     let first = identity(first);

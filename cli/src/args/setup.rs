@@ -20,7 +20,7 @@ pub(crate) struct SetupArgs {
     #[arg(long = "client", value_delimiter = ',', value_name = "NAME", long_help = clients())]
     pub(crate) clients: Vec<ClientName>,
     /// Make termd the shell of agents, in the place of `termctl mcp`: links to termd-shell, and each
-    /// client's door to them
+    /// client's setting for them
     #[arg(long, conflicts_with_all = ["project", "tools", "name", "env"])]
     pub(crate) shell: bool,
     /// Set up the project in the current directory, not the user

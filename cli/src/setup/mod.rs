@@ -1,17 +1,17 @@
 //! Setting up clients: the clients, their settings files, and what is entered there: `termctl mcp`, and
-//! the door to termd's shells.
+//! the entry for termd's shells.
 //!
 //! All other bytes of a file stay, with comments, order and indentation. A file that cannot be parsed
 //! is left alone, and the fault has its place. Setting up twice is the same as once. A file is whole
 //! at every moment. `json` and `toml` are pure; only `file` touches the disk.
 
 mod clients;
-mod doors;
 mod entry;
 mod environments;
 mod file;
 mod fragment;
 mod json;
+mod shell_entries;
 mod shells;
 #[cfg(test)]
 mod tests;
@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub(crate) use clients::{CLIENTS, Client, ClientName, Places, Scope, names};
-pub(crate) use doors::{Door, Trial, names as clients_with_doors};
 pub(crate) use entry::{Arguments, Server};
 pub(crate) use fragment::fragment;
+pub(crate) use shell_entries::{ShellEntry, Trial, names as clients_with_shell_entries};
 pub(crate) use shells::{Shells, program_beside};
 
 use clients::Format;
@@ -81,7 +81,7 @@ pub(crate) enum SetupError {
     #[error("{0} has no settings for a project")]
     NoProject(&'static str),
     /// This client has no shell that can be set.
-    #[error("{0} takes its shell from nowhere that termctl could set; {known} do", known = doors::names())]
+    #[error("{0} takes its shell from nowhere that termctl could set; {known} do", known = shell_entries::names())]
     NoDoor(&'static str),
     /// The program of the shells is not installed.
     #[error(

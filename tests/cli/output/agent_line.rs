@@ -75,7 +75,7 @@ fn what_an_agents_shell_was_asked_for_is_shown() {
         "{shown}"
     );
 
-    // Whoever says that it is a shell's call: the program is what counts.
+    // Any client may say that it is a shell's call: the program is what counts.
     let id = shell.create_terminal(&json!({
         "command": "/usr/bin/env", "args": ["-c", "ls"], "arg0": "bash", "stdio": "pipes",
         "children": "keep",

@@ -12,7 +12,7 @@ import coding_agents
 
 
 @dataclass
-class Door:
+class TermdShell:
     """The directory whose `bash` runs commands in termd."""
 
     folder: Path
@@ -60,13 +60,13 @@ class Claude(Agent):
     keeps_cwd = True
     joins_streams = True
 
-    def launch(self, home, url, door, sandbox):
+    def launch(self, home, url, termd_shell, sandbox):
         settings = {}
         if sandbox:
             network = {"allowAllUnixSockets": True} if sandbox is Sandbox.WITH_SOCKETS else {}
             settings["sandbox"] = {"enabled": True, "network": network}
-        if door:
-            settings["env"] = {"CLAUDE_CODE_SHELL": str(door.bash)}
+        if termd_shell:
+            settings["env"] = {"CLAUDE_CODE_SHELL": str(termd_shell.bash)}
         return coding_agents.claude(home, url, settings)
 
     def call(self, command, seconds):
@@ -90,12 +90,12 @@ class Codex(Agent):
     keeps_children = False
     has_tty = True
 
-    def launch(self, home, url, door, sandbox):
+    def launch(self, home, url, termd_shell, sandbox):
         has_network = ["[sandbox_workspace_write]", "network_access = true"]
         extra = has_network if sandbox is Sandbox.WITH_SOCKETS else []
         mode = "workspace-write" if sandbox else "danger-full-access"
         arguments, variables = coding_agents.codex(home, url, extra, mode)
-        if door:
+        if termd_shell:
             # `termctl codex-exec-server` runs the `codex` that it finds.
             variables["PATH"] = f"{Path(os.environ['AGENT']).parent}:{os.environ['PATH']}"
             lines = [
@@ -129,8 +129,8 @@ class Opencode(Agent):
     tool = "bash"
     lacks_sandbox = "opencode has no sandbox"
 
-    def launch(self, home, url, door, sandbox):
-        return coding_agents.opencode(home, url, {"shell": str(door.bash)} if door else {})
+    def launch(self, home, url, termd_shell, sandbox):
+        return coding_agents.opencode(home, url, {"shell": str(termd_shell.bash)} if termd_shell else {})
 
     def call(self, command, seconds):
         return self.tool, {"command": command, "timeout": int(seconds * 1000), "description": "run"}
@@ -150,10 +150,10 @@ class Gemini(Agent):
     has_limit = False
     lacks_sandbox = "Gemini CLI's sandbox is a container of Docker or Podman"
 
-    def launch(self, home, url, door, sandbox):
+    def launch(self, home, url, termd_shell, sandbox):
         arguments, variables = coding_agents.gemini(home, url)
-        if door:
-            variables["PATH"] = f"{door.folder}:{os.environ['PATH']}"
+        if termd_shell:
+            variables["PATH"] = f"{termd_shell.folder}:{os.environ['PATH']}"
         return arguments, variables
 
     def call(self, command, seconds):

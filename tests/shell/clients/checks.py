@@ -96,7 +96,7 @@ def flood(setting):
     expect(answer.seconds < MAX_FLOOD_SECONDS, f"it took {answer.seconds:.1f} s")
     expect(len(answer.text) <= MAX_FLOOD_TEXT, f"the model has got {len(answer.text)} characters")
     expect(f"line {lines} of" in answer.text, f"the last line is missing: {answer.text[-300:]}")
-    if setting.door:
+    if setting.termd_shell:
         terminals = [it["terminal"] for it in setting.history() if "five million bytes" in it["text"]]
         sizes = [it["end"] for it in setting.termctl("list", "--all") if it["id"] in terminals]
         expect(max(sizes, default=0) >= 46 * lines, f"termd has {sizes} bytes")

@@ -78,8 +78,8 @@ fn run(scenario: &str, agent: &CodingAgent, mode: Mode) -> Result<Outcome, Strin
         let shell = shell.as_ref().ok_or(NO_SHELL)?;
         env.push(("TERMD_SHELL", shell));
         if scenario.starts_with("codex") {
-            let mut door = Command::new(termctl_binary());
-            run_to_end(door.args(["codex-exec-server", "--help"])).map_err(as_text)?;
+            let mut exec_server = Command::new(termctl_binary());
+            run_to_end(exec_server.args(["codex-exec-server", "--help"])).map_err(as_text)?;
         }
     }
     let daemon = TestDaemon::start();

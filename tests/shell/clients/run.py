@@ -30,26 +30,26 @@ SHELLS = ["bash", "zsh", "sh"]
 class Setting:
     """An agent in a mode, with its home, its project, and the shell that its checks share."""
 
-    def __init__(self, agent, has_door):
+    def __init__(self, agent, has_termd_shell):
         self.agent = agent
         self.home = Path(os.environ["SCRATCH"])
         self.work = self.home / "work"
         self.work.mkdir()
-        self.door = self.make_door() if has_door else None
-        self.bash = self.door.bash if self.door else "/bin/bash"
+        self.termd_shell = self.make_termd_shell() if has_termd_shell else None
+        self.bash = self.termd_shell.bash if self.termd_shell else "/bin/bash"
         self.secret = SECRET
         self.variables = dict([SECRET])
         # The commands that the agent was asked for and has answered, with their exit codes.
         self.answered = []
         self.shared = None
 
-    def make_door(self):
+    def make_termd_shell(self):
         """The directory that `termctl setup --shell` makes."""
         folder = self.home / ".local/share/termd/shells"
         folder.mkdir(parents=True)
         for name in SHELLS:
             (folder / name).symlink_to(os.environ["TERMD_SHELL"])
-        return agents.Door(folder)
+        return agents.TermdShell(folder)
 
     @property
     def shell(self):

@@ -69,7 +69,7 @@ pub(super) async fn run(_: Context, args: CodexExecServerArgs) -> Result<ExitCod
         let handshake = Arc::clone(&handshake);
         thread("to the server", move || {
             let _ = copy::to_server(stdin, &handshake);
-            // Whoever writes on learns that nobody reads.
+            // A client that writes on gets EPIPE.
             let _ = File::open("/dev/null").map(rustix::stdio::dup2_stdin);
         })?;
     }
@@ -77,7 +77,7 @@ pub(super) async fn run(_: Context, args: CodexExecServerArgs) -> Result<ExitCod
     if let Some(stdout) = server.stdout.take() {
         thread("to the client", move || {
             let _ = copy::to_client(stdout, &shells, &handshake);
-            // Whoever reads on learns that nothing comes.
+            // A client that reads on gets end of file.
             let _ = File::create("/dev/null").map(rustix::stdio::dup2_stdout);
             let _ = tell.send(());
         })?;

@@ -1,4 +1,4 @@
-//! `termctl doctor`: tries each agent's door to termd's shells. Never starts the daemon.
+//! `termctl doctor`: tries whether each agent runs termd's shells. Never starts the daemon.
 
 mod check;
 mod probe;
@@ -18,12 +18,12 @@ use super::setup::{installation, places};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::setup::{self, CLIENTS, Client, Door, Places, Shells, Trial};
+use crate::setup::{self, CLIENTS, Client, Places, ShellEntry, Shells, Trial};
 use crate::table::facts_as_lines;
 
 use check::{Check, State};
 
-/// The program of each client with a door. VS Code's are called otherwise than the client.
+/// The program of each client that takes a shell. VS Code's are called otherwise than the client.
 const PROGRAMS: [(&str, &str); 6] = [
     ("claude-code", "claude"),
     ("codex", "codex"),
@@ -157,10 +157,10 @@ impl Doctor {
     /// One client; `None` if it is neither installed nor set up.
     async fn client(&mut self, name: &str, program: &str) -> Option<Check> {
         let client: &Client = CLIENTS.iter().find(|client| client.name == name)?;
-        let door = Door::of(client)?;
-        let file = door.file(&self.places)?;
+        let entry = ShellEntry::of(client)?;
+        let file = entry.file(&self.places)?;
         let installed = on_path(program);
-        let entered = match door.entered(&file) {
+        let entered = match entry.entered(&file) {
             Ok(entered) => entered,
             Err(error) => return Some(Check::fails(name, error.to_string())),
         };
@@ -170,7 +170,7 @@ impl Doctor {
             return is_there.then(|| Check::not_set_up(name, advice));
         };
         let tried = self
-            .try_door(door.trial(), &entered, installed.as_deref())
+            .try_entry(entry.trial(), &entered, installed.as_deref())
             .await;
         let version = match &installed {
             None => format!("{program} is not on PATH"),
@@ -185,7 +185,7 @@ impl Doctor {
         })
     }
 
-    async fn try_door(
+    async fn try_entry(
         &mut self,
         trial: Trial,
         entered: &Path,

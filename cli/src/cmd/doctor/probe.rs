@@ -1,4 +1,4 @@
-//! What is run to try a door. Each program has a deadline, and is killed after it.
+//! What is run to try a client's shell. Each program has a deadline, and is killed after it.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -23,7 +23,7 @@ use crate::output;
 
 /// The longest time for all of it. An agent waits for its hooks.
 const MAX_TIME: Duration = Duration::from_secs(5);
-/// The most bytes of input. A longer command is judged by nobody.
+/// The most bytes of input. A longer command is not judged.
 const MAX_INPUT: u64 = 4 << 20;
 
 pub(super) async fn run(_: Context, args: HookArgs) -> Result<ExitCode, CliError> {
@@ -53,7 +53,7 @@ async fn judged(agent: HookAgentArg) -> Option<Judgement> {
     daemon.repeat(&question).await.ok()
 }
 
-/// Standard input, read by a thread: a read of a pipe that nobody closes cannot be given up.
+/// Standard input, read by a thread: a read of a pipe that stays open cannot be given up.
 async fn input() -> Option<String> {
     let (tell, told) = oneshot::channel();
     let reading = move || {

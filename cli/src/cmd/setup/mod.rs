@@ -1,4 +1,4 @@
-//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients, or the doors to termd's shells.
+//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients, or termd's shells to those of agents.
 //! Never starts the daemon.
 
 mod report;

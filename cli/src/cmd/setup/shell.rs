@@ -1,4 +1,4 @@
-//! `termctl setup --shell`: the links to termd's shells, and each client's door to them.
+//! `termctl setup --shell`: the links to termd's shells, and each client's entry for them.
 
 use std::collections::HashSet;
 use std::env;
@@ -13,7 +13,9 @@ use crate::cmd::Context;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
-use crate::setup::{self, Action, CLIENTS, Client, Door, Outcome, Places, SetupError, Shells};
+use crate::setup::{
+    self, Action, CLIENTS, Client, Outcome, Places, SetupError, ShellEntry, Shells,
+};
 use crate::usage_error::UsageError;
 
 /// The name of the links in reports.
@@ -39,14 +41,14 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
             return report.finish();
         }
     }
-    for (client, door, path) in chosen {
-        let outcome = door.apply(&path, &shells, &termctl, action);
-        if let (Ok(_), Action::Add, Some(hint)) = (&outcome, action, door.hint(&path)) {
+    for (client, entry, path) in chosen {
+        let outcome = entry.apply(&path, &shells, &termctl, action);
+        if let (Ok(_), Action::Add, Some(hint)) = (&outcome, action, entry.hint(&path)) {
             output::note(&escaped(&hint));
         }
         report.add(client.name, &path, outcome, false)?;
     }
-    // A client that still has the door needs the links, and so does one that was not named.
+    // A client that still has the entry needs the links, and so does one that was not named.
     if action == Action::Remove && args.clients.is_empty() && report.is_ok() {
         report.add(SHELLS, &shells.folder, shells.unlink().map(outcome), false)?;
     }
@@ -60,21 +62,21 @@ fn outcome(change: setup::Change) -> Outcome {
     }
 }
 
-/// The clients whose doors are meant, with the files: those that are named, else those that are found.
+/// The clients that are meant, with their files: those that are named, else those that are found.
 fn chosen(
     args: &SetupArgs,
     places: &Places,
-) -> Result<Vec<(&'static Client, &'static Door, PathBuf)>, CliError> {
+) -> Result<Vec<(&'static Client, &'static ShellEntry, PathBuf)>, CliError> {
     let with_door = |client: &'static Client| {
-        let door = Door::of(client)?;
-        Some((client, door, door.file(places)?))
+        let entry = ShellEntry::of(client)?;
+        Some((client, entry, entry.file(places)?))
     };
     let mut chosen = Vec::new();
     if args.clients.is_empty() {
         let found = CLIENTS.iter().filter(|client| client.is_there(places));
         chosen.extend(found.filter_map(with_door));
         if chosen.is_empty() && args.action() == Action::Add {
-            let known = setup::clients_with_doors();
+            let known = setup::clients_with_shell_entries();
             return Err(UsageError::NoClientWithDoor { known }.into());
         }
     } else {
@@ -90,21 +92,21 @@ fn chosen(
 
 fn print(
     context: Context,
-    chosen: &[(&Client, &Door, PathBuf)],
+    chosen: &[(&Client, &ShellEntry, PathBuf)],
     shells: &Shells,
     termctl: &str,
 ) -> Result<ExitCode, CliError> {
-    let text = |door: &Door| door.fragment(shells, termctl);
+    let text = |entry: &ShellEntry| entry.fragment(shells, termctl);
     if context.json {
-        let rows = chosen.iter().map(|(client, door, path)| {
-            json!({ "client": client.name, "file": path, "text": text(door) })
+        let rows = chosen.iter().map(|(client, entry, path)| {
+            json!({ "client": client.name, "file": path, "text": text(entry) })
         });
         output::print_json(&json!({ "clients": rows.collect::<Vec<_>>() }))?;
         return Ok(ExitCode::OK);
     }
-    for (client, door, path) in chosen {
+    for (client, entry, path) in chosen {
         note_file(client.name, path);
-        output::print(text(door).as_bytes())?;
+        output::print(text(entry).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }

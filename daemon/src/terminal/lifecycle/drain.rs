@@ -1,6 +1,6 @@
 //! After a command's exit: how long its output is waited for.
 //!
-//! Where nobody else has the PTY or the pipes open, their end says that all is read. A child that keeps
+//! Where no other process has the PTY or the pipes open, their end says that all is read. A child that keeps
 //! them may print for ever, so the exit is published once they are quiet, or after a while. What the
 //! command itself has printed into pipes is in them when it exits, and is always read first.
 

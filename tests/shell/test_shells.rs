@@ -32,11 +32,11 @@ impl Ended {
 }
 
 /// A daemon, and the shell by its names.
-pub(crate) struct Door {
+pub(crate) struct TestShells {
     pub(crate) daemon: TestDaemon,
 }
 
-impl Door {
+impl TestShells {
     pub(crate) fn open() -> Self {
         Self::of(TestDaemon::start())
     }

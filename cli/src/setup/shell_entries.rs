@@ -1,7 +1,7 @@
-//! The doors by which agents come to run termd's shells: one setting of each client, and its place.
+//! The settings by which agents run termd's shells: one of each client, and its place.
 //!
-//! The paths and settings are from each client's documentation, and were tried with the real clients
-//! but for VS Code's.
+//! The paths and settings are from each client's documentation, and the tests of real clients use the same
+//! ones but for VS Code's.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use super::{
     value,
 };
 
-/// One client's door.
+/// The setting of one client.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct ShellEntry {
     client: &'static str,
     base: Base,
     /// The first file that exists, else the first.
@@ -37,12 +37,12 @@ enum Kind {
     Launcher,
 }
 
-/// How a door can be tried without its client.
+/// How an entry can be tried without its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trial {
     /// The client executes the shell.
     Shell,
-    /// The client executes the shell, and nobody can see from here whether it does.
+    /// The client executes the shell, and it cannot be seen from here whether it does.
     Unseen,
     /// The client speaks with this program, which names the shell.
     ExecServer,
@@ -50,39 +50,39 @@ pub(crate) enum Trial {
     Launcher,
 }
 
-/// All doors.
-const DOORS: &[Door] = &[
-    Door {
+/// All of them.
+const SHELL_ENTRIES: &[ShellEntry] = &[
+    ShellEntry {
         client: "claude-code",
         base: Base::ClaudeFolder,
         files: &["settings.json"],
         kind: Kind::Path(&["env", "CLAUDE_CODE_SHELL"]),
     },
-    Door {
+    ShellEntry {
         client: "codex",
         base: Base::Codex,
         files: &["environments.toml"],
         kind: Kind::Environment,
     },
-    Door {
+    ShellEntry {
         client: "gemini",
         base: Base::Data,
         files: &["termd/launchers/gemini"],
         kind: Kind::Launcher,
     },
-    Door {
+    ShellEntry {
         client: "opencode",
         base: Base::Config,
         files: &["opencode/opencode.json", "opencode/opencode.jsonc"],
         kind: Kind::Path(&["shell"]),
     },
-    Door {
+    ShellEntry {
         client: "vscode",
         base: Base::Config,
         files: &["Code/User/settings.json"],
         kind: Kind::Profile(&["terminal.integrated.agentHostProfile.linux"]),
     },
-    Door {
+    ShellEntry {
         client: "vscode-insiders",
         base: Base::Config,
         files: &["Code - Insiders/User/settings.json"],
@@ -90,10 +90,12 @@ const DOORS: &[Door] = &[
     },
 ];
 
-impl Door {
-    /// The door of a client, if it has one.
+impl ShellEntry {
+    /// That of a client, if it takes a shell.
     pub(crate) fn of(client: &Client) -> Option<&'static Self> {
-        DOORS.iter().find(|door| door.client == client.name)
+        SHELL_ENTRIES
+            .iter()
+            .find(|entry| entry.client == client.name)
     }
 
     /// The file that it is in.
@@ -116,7 +118,7 @@ impl Door {
         }
     }
 
-    /// Opens the door in its file, or closes it.
+    /// Enters it in its file, or takes it out.
     pub(crate) fn apply(
         &self,
         path: &Path,
@@ -141,7 +143,7 @@ impl Door {
     }
 
     /// What the client is told of at present: the path of a shell of ours, or of the program that the
-    /// door is. `None` where the door was not entered.
+    /// entry is. `None` where there is none.
     pub(crate) fn entered(&self, path: &Path) -> Result<Option<PathBuf>, SetupError> {
         if let Kind::Launcher = self.kind {
             let is_there = shells::launcher_at(path)?.is_some();
@@ -164,7 +166,7 @@ impl Door {
         Ok(found.map(PathBuf::from))
     }
 
-    /// How the door is to be tried.
+    /// How the entry is to be tried.
     pub(crate) fn trial(&self) -> Trial {
         match self.kind {
             Kind::Path(_) => Trial::Shell,
@@ -174,7 +176,7 @@ impl Door {
         }
     }
 
-    /// The smallest file with the door in it.
+    /// The smallest file with the entry in it.
     pub(crate) fn fragment(&self, shells: &Shells, termctl: &str) -> String {
         match self.kind {
             Kind::Launcher => shells.launcher(self.client),
@@ -184,7 +186,7 @@ impl Door {
         }
     }
 
-    /// The pure part of [`Door::apply`].
+    /// The pure part of [`ShellEntry::apply`].
     pub(super) fn edit(
         &self,
         text: &str,
@@ -220,9 +222,9 @@ impl Door {
     }
 }
 
-/// The clients with a door, for a person.
+/// The clients that take a shell, for a person.
 pub(crate) fn names() -> String {
-    let names: Vec<&str> = DOORS.iter().map(|door| door.client).collect();
+    let names: Vec<&str> = SHELL_ENTRIES.iter().map(|entry| entry.client).collect();
     names.join(", ")
 }
 
@@ -253,12 +255,15 @@ mod tests {
         Shells::of(&places.unwrap(), Some(Path::new("/bin/zsh")))
     }
 
-    fn door(client: &str) -> &'static Door {
-        DOORS.iter().find(|door| door.client == client).unwrap()
+    fn entry(client: &str) -> &'static ShellEntry {
+        SHELL_ENTRIES
+            .iter()
+            .find(|entry| entry.client == client)
+            .unwrap()
     }
 
     fn edit(client: &str, text: &str, action: Action) -> Result<Edited, Fault> {
-        door(client).edit(text, &shells(), TERMCTL, action)
+        entry(client).edit(text, &shells(), TERMCTL, action)
     }
 
     /// Before and after, byte for byte, and back.
