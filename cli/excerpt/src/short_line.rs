@@ -3,7 +3,7 @@
 /// The most of one line, in bytes: no error says more in one that a person would read.
 const MAX_LINE_BYTES: usize = 400;
 
-/// The line, cut at a character and marked with `…` if it is longer than [`MAX_LINE_BYTES`].
+/// The line, cut at a character and marked with `…` if it is longer than `MAX_LINE_BYTES`.
 pub fn short_line(line: &str) -> String {
     if line.len() <= MAX_LINE_BYTES {
         return line.to_owned();
