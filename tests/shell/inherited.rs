@@ -58,7 +58,10 @@ fn the_environment_is_whole_beside_an_mcp_client_of_the_same_agent() {
     let mut command = shells.command(&["-c", "echo $API_TOKEN ${PAGER-unset}"]);
     let ended = Ended::run(command.env("API_TOKEN", "s3cret"));
     assert_eq!(ended.out, "s3cret unset\n");
-    let created = json!({ "command": "echo ${API_TOKEN-dropped}", "base_env": { "API_TOKEN": "s3cret", "PATH": "/bin" } });
-    let id = client.create_terminal(&created);
+    let id = client.create_terminal(&json!({
+        "command": "/bin/sh",
+        "args": ["-c", "echo ${API_TOKEN-dropped}"],
+        "base_env": { "API_TOKEN": "s3cret", "PATH": "/bin" },
+    }));
     client.wait_for_text(&id, "dropped");
 }

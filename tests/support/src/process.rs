@@ -46,7 +46,8 @@ impl Process {
     #[track_caller]
     pub fn wait_for_end(&self) {
         let ended = self.ends_by(Deadline::after(DEADLINE));
-        assert!(ended, "process {} lives on", self.pid);
+        let shown = || fs::read_to_string(format!("/proc/{}/cmdline", self.pid));
+        assert!(ended, "process {} lives on: {:?}", self.pid, shown());
     }
 
     /// Whether the process still runs.
