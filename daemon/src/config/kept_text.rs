@@ -1,6 +1,5 @@
 //! Texts in force, kept in the state directory for the next server.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
@@ -54,10 +53,5 @@ pub(super) fn kept(path: &Path) -> Option<String> {
 
 /// SHA-256 of a text, in hexadecimal.
 pub(super) fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().fold(String::new(), |mut hash, byte| {
-        // A string takes whatever is written.
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    })
+    format!("{:x}", Sha256::digest(text.as_bytes()))
 }

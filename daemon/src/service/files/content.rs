@@ -1,6 +1,5 @@
 //! What is written to a file: in memory that a child can read, with its hash.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -97,11 +96,7 @@ impl FileContent {
 
     /// Its SHA-256, in hexadecimal digits.
     pub(super) fn sha256(&self) -> String {
-        let mut hex = String::new();
-        for byte in self.hash.clone().finalize() {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        hex
+        format!("{:x}", self.hash.clone().finalize())
     }
 
     pub(super) fn into_fd(self) -> OwnedFd {

@@ -5,7 +5,6 @@
 //! nor length is kept. Text is kept only of input that was echoed.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -225,7 +224,7 @@ impl ConnectionInput {
         let mut detail = Map::new();
         detail.insert("from_ms".to_owned(), from_ms.into());
         if self.inputs > 0 {
-            let hash = hexadecimal(&std::mem::take(&mut self.hasher).finalize());
+            let hash = format!("{:x}", std::mem::take(&mut self.hasher).finalize());
             detail.insert("inputs".to_owned(), self.inputs.into());
             detail.insert("bytes".to_owned(), self.bytes.into());
             detail.insert("sha256".to_owned(), hash.into());
@@ -246,13 +245,6 @@ impl ConnectionInput {
             detail,
         })
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 #[cfg(test)]
@@ -277,7 +269,7 @@ mod tests {
     }
 
     fn sha256(text: &str) -> String {
-        hexadecimal(&Sha256::digest(text.as_bytes()))
+        format!("{:x}", Sha256::digest(text.as_bytes()))
     }
 
     #[test]
