@@ -61,6 +61,10 @@ pub struct CommandInfo {
     pub start: Offset,
     /// The offset after its last; absent: the end of the terminal's output.
     pub end: Option<Offset>,
+    /// Of command 0, once it has ended: SHA-256 of all that the terminal has printed, in hexadecimal;
+    /// absent where not all of it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_sha256: Option<String>,
 }
 
 /// Which commands `command.list` lists; an absent field does not restrict.

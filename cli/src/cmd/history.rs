@@ -150,6 +150,7 @@ mod tests {
             signal: None,
             start: Offset::ZERO,
             end: None,
+            output_sha256: None,
         }
     }
 

@@ -127,6 +127,20 @@ async fn end(
     .map(|_| ())
 }
 
+/// Writes the hash of all that a terminal's own command has printed.
+pub(super) async fn put_output_hash(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+    sha256: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE commands SET output_sha256 = ?2 WHERE terminal = ?1 AND number = 0")
+        .bind(terminal.as_str())
+        .bind(sha256)
+        .execute(connection)
+        .await
+        .map(|_| ())
+}
+
 /// One page of the commands that match the query, newest first. The cursor is the time and the `seq`
 /// of the last row of the page before.
 pub(super) async fn list(
@@ -240,5 +254,6 @@ fn command_of(row: &SqliteRow) -> Result<CommandInfo, sqlx::Error> {
         signal: row.try_get("exit_signal")?,
         start: Offset(row.try_get("start_offset")?),
         end: row.try_get::<Option<u64>, _>("end_offset")?.map(Offset),
+        output_sha256: row.try_get("output_sha256")?,
     })
 }

@@ -234,6 +234,12 @@ impl Store {
             .await
     }
 
+    /// Queues the SHA-256, in hexadecimal, of all that a terminal's own command has printed. Its row was
+    /// put before.
+    pub async fn put_output_hash(&self, id: TerminalId, hash: String) -> Result<(), StoreError> {
+        self.put(Write::Row(RowWrite::OutputHash(id, hash))).await
+    }
+
     /// Resolves when everything queued before is committed; waits while the disk takes nothing.
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.wait_for(Write::Flush).await

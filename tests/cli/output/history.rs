@@ -1,9 +1,12 @@
 //! `history` and `read --command`: commands and their output.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, assert_members, wait_until};
 
-use crate::termctl::{ok, termctl};
+use crate::termctl::{command, ok, termctl};
 
 #[test]
 fn history_lists_and_searches_and_read_prints_one() {
@@ -91,4 +94,65 @@ fn times_are_written_as_people_write_them() {
             assert!(output.err.contains(said), "{output:?}");
         }
     }
+}
+
+/// What sha256sum(1) says of these bytes.
+fn sha256(bytes: &[u8]) -> String {
+    let mut sum = Command::new("sha256sum")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    sum.stdin.take().unwrap().write_all(bytes).unwrap();
+    let output = String::from_utf8(sum.wait_with_output().unwrap().stdout).unwrap();
+    output[..64].to_owned()
+}
+
+fn exact_output(daemon: &TestDaemon, id: &str) -> Vec<u8> {
+    command(daemon, &["read", "--raw", id])
+        .output()
+        .unwrap()
+        .stdout
+}
+
+/// The hash of the output in the record of a terminal's own command, once it is known.
+fn recorded_hash(daemon: &TestDaemon, id: &str) -> String {
+    let mut hash = Value::Null;
+    wait_until("the output is hashed", || {
+        let commands = termctl(daemon, &["history", "--json", id]).json();
+        hash = commands[0]["output_sha256"].clone();
+        hash.is_string()
+    });
+    hash.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_command_is_recorded_with_the_hash_of_its_output() {
+    let daemon = TestDaemon::start();
+    for script in ["true", "seq 200000", "printf '\\0\\377'; echo err >&2"] {
+        let id = ok(&daemon, &["create", "--pipes", "--", "sh", "-c", script]);
+        ok(&daemon, &["wait", &id]);
+        let output = exact_output(&daemon, &id);
+        assert_eq!(recorded_hash(&daemon, &id), sha256(&output), "{script}");
+        let exit = termctl(&daemon, &["audit", "--json", "--action", "terminal.exit"]).json();
+        assert_eq!(
+            exit[0]["detail"]["output_sha256"],
+            sha256(&output),
+            "{exit}"
+        );
+    }
+    // Of what a killed server has read, the next one makes the same hash.
+    let fifo = daemon.path("go");
+    let script = format!(
+        "seq 100000; mkfifo '{fifo}'; read x <'{fifo}'; echo end",
+        fifo = fifo.display()
+    );
+    let id = ok(&daemon, &["create", "--pipes", "--", "sh", "-c", &script]);
+    ok(&daemon, &["wait", "--for", "^100000$", &id]);
+    daemon.kill_server();
+    std::fs::write(&fifo, "go\n").unwrap();
+    ok(&daemon, &["wait", &id]);
+    let output = exact_output(&daemon, &id);
+    assert!(output.ends_with(b"100000\nend\n"));
+    assert_eq!(recorded_hash(&daemon, &id), sha256(&output));
 }

@@ -88,6 +88,7 @@ async fn a_command_reads_back_and_is_written_once() {
         signal: None,
         start: Offset(100),
         end: Some(Offset(150)),
+        output_sha256: None,
     };
     assert_eq!(
         store.command(&id(1), 1).await.unwrap(),
@@ -357,4 +358,21 @@ async fn rows_from_before_the_lines_of_agents_have_none() {
     assert_eq!(row, running(1));
     let own = store.command(&id(1), 0).await.unwrap().unwrap();
     assert_eq!(own.agent_line, None);
+}
+
+#[tokio::test]
+async fn the_hash_of_the_output_is_of_the_terminal_s_own_command() {
+    let place = Place::new();
+    let store = with_commands(&place).await;
+    let hash = "c0ffee".to_owned();
+    store.put_output_hash(id(1), hash).await.unwrap();
+    // The terminal's row is written again without it.
+    store.put_terminal(running(1)).await.unwrap();
+    store.flush().await.unwrap();
+    let hash_of = async |number| {
+        let command = store.command(&id(1), number).await.unwrap();
+        command.unwrap().output_sha256
+    };
+    assert_eq!(hash_of(0).await.as_deref(), Some("c0ffee"));
+    assert_eq!(hash_of(1).await, None);
 }

@@ -9,7 +9,7 @@ use termd_proto::{Offset, TerminalId};
 use tokio::time::Instant;
 
 use super::queue::{PackedWrite, Reply, RowWrite};
-use crate::store::commands::put_command;
+use crate::store::commands::{put_command, put_output_hash};
 use crate::store::terminals::{self, put_terminal};
 use crate::store::transcript::blocks::{BLOCKS_A_STATEMENT, PackedBlock, put_blocks};
 use crate::store::transcript::checkpoints::{put_checkpoint, put_size};
@@ -173,6 +173,9 @@ impl Written {
             PackedWrite::Row(RowWrite::Terminal(row)) => put_terminal(connection, row).await,
             PackedWrite::Row(RowWrite::Size(id, size)) => put_size(connection, id, *size).await,
             PackedWrite::Row(RowWrite::Command(write)) => put_command(connection, write).await,
+            PackedWrite::Row(RowWrite::OutputHash(id, hash)) => {
+                put_output_hash(connection, id, hash).await
+            }
             PackedWrite::Row(RowWrite::Gap(gap)) => put_gap(connection, gap).await,
             PackedWrite::Flush(_) | PackedWrite::Close(_) => Ok(()),
         };

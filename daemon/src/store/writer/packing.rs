@@ -107,7 +107,7 @@ fn redacted(redactor: &Redactor, mut write: RowWrite) -> RowWrite {
                 started.text = redactor.text(&started.text).into_owned();
             }
         }
-        RowWrite::Size(..) | RowWrite::Gap(_) => {}
+        RowWrite::Size(..) | RowWrite::OutputHash(..) | RowWrite::Gap(_) => {}
     }
     write
 }

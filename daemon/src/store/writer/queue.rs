@@ -50,6 +50,7 @@ pub(crate) enum RowWrite {
     Terminal(Box<TerminalRow>),
     Size(TerminalId, SizeChange),
     Command(Box<CommandWrite>),
+    OutputHash(TerminalId, String),
     Gap(GapWrite),
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Map;
 use termd_proto::terminal::Gap;
 
+use super::output_hash::output_hash;
 use crate::clock::now_ms;
 use crate::keeper_client::KeeperClient;
 use crate::store::{AuditAction, AuditEntry, AuditOutcome, Store, StoreError, own_actor};
@@ -46,9 +47,10 @@ pub(super) async fn record_exit(
     keeper: &KeeperClient,
     gaps: &[Gap],
 ) {
-    let entry = exit_entry(terminal, gaps);
+    let hash = output_hash(&terminal.transcript, terminal.end()).await;
+    let entry = exit_entry(terminal, gaps, hash.as_deref());
     loop {
-        match store_exit(terminal, store, entry.clone()).await {
+        match store_exit(terminal, store, entry.clone(), hash.clone()).await {
             Ok(()) => break,
             Err(StoreError::Closed) => return,
             Err(error) => {
@@ -62,7 +64,7 @@ pub(super) async fn record_exit(
     }
 }
 
-fn exit_entry(terminal: &Terminal, gaps: &[Gap]) -> AuditEntry {
+fn exit_entry(terminal: &Terminal, gaps: &[Gap], output_hash: Option<&str>) -> AuditEntry {
     let progress = terminal.progress();
     let status = progress.exit.as_ref().and_then(|exit| exit.status.as_ref());
     let exit_code = status.and_then(|status| status.exit_code);
@@ -72,6 +74,9 @@ fn exit_entry(terminal: &Terminal, gaps: &[Gap]) -> AuditEntry {
         ("signal".to_owned(), signal.into()),
         ("output_bytes".to_owned(), progress.end.0.into()),
     ]);
+    if let Some(hash) = output_hash {
+        detail.insert("output_sha256".to_owned(), hash.into());
+    }
     if !gaps.is_empty() {
         let gaps = serde_json::to_value(gaps).unwrap_or_default();
         detail.insert("gaps".to_owned(), gaps);
@@ -93,8 +98,12 @@ async fn store_exit(
     terminal: &Terminal,
     store: &Store,
     entry: AuditEntry,
+    output_hash: Option<String>,
 ) -> Result<(), StoreError> {
     store.put_terminal(terminal.row()).await?;
+    if let Some(hash) = output_hash {
+        store.put_output_hash(terminal.id().clone(), hash).await?;
+    }
     store.audit(entry).await?;
     store.flush().await
 }

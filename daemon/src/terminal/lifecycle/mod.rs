@@ -10,6 +10,7 @@ pub(crate) mod exit_limit;
 pub mod exit_status;
 pub mod idle_timeout;
 pub mod launch;
+mod output_hash;
 pub mod presence;
 pub mod progress;
 pub mod record;

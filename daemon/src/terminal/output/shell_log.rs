@@ -141,6 +141,7 @@ impl ShellLog {
                     signal: None,
                     start: started.start_offset,
                     end: None,
+                    output_sha256: None,
                 });
             }
             CommandChange::Ended(ended) => {
