@@ -273,3 +273,19 @@ fn output_after_its_reader_has_gone_ends_the_command() {
     let mut command = shells.command(&["-c", "echo; exit 3"]);
     assert_eq!(command.stdout(writer).status().unwrap().code(), Some(141));
 }
+
+#[test]
+fn a_model_is_shown_the_last_state_of_what_was_redrawn() {
+    let shells = TestShells::open();
+    let line = "for i in $(seq 100); do printf '%d%%\\r' $i; done; echo; printf '\\033[31mred\\033[m\\n'; \
+                printf 'a\\tb  \\n\\n  c'";
+    let mut command = shells.command(&["-c", line]);
+    assert_eq!(
+        Ended::run(command.env("OPENCODE", "1")).out,
+        "100%\nred\na\tb  \n\n  c"
+    );
+    assert!(
+        shells.run(line).out.starts_with("1%\r2%\r"),
+        "a program gets the bytes"
+    );
+}

@@ -201,7 +201,7 @@ impl Call {
                 max_bytes: Some(PAGE_BYTES),
                 encoding: Some(match self.started.form {
                     Form::Exact => Encoding::Base64,
-                    Form::Text(_) => Encoding::Raw,
+                    Form::Text(_) => Encoding::Text,
                 }),
                 wait_ms: Some(WAIT_MS),
                 stream: stream.which,

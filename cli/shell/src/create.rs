@@ -65,8 +65,8 @@ impl From<io::Error> for WaitError {
 pub(crate) enum Form {
     /// The bytes that the command has written.
     Exact,
-    /// Text in UTF-8, in which the daemon has hidden secrets, for a model. Of each stream at most about
-    /// this number of bytes is shown.
+    /// Plain text in which the daemon has applied redraws and hidden secrets, for a model. Of each stream
+    /// at most about this number of bytes is shown.
     Text(Option<u64>),
 }
 

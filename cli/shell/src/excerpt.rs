@@ -87,7 +87,7 @@ impl Excerpt {
         if self.left_out > 0 {
             let (size, terminal) = (bytes(self.left_out), &self.terminal);
             text = format!(
-                "\n[termd: {size} left out here; `termctl read {terminal}` has all of it]\n"
+                "\n[termd: {size} left out here; `termctl read {terminal} --grep REGEX` finds lines of it]\n"
             );
             text.push_str(&self.errors.finish());
         }
@@ -133,7 +133,7 @@ mod tests {
                 shown(&output, piece, 120),
                 format!(
                     "{head}\n\
-                     [termd: 97 B left out here; `termctl read term_x` has all of it]\n\
+                     [termd: 97 B left out here; `termctl read term_x --grep REGEX` finds lines of it]\n\
                      ... [5 lines left out] ...\n\
                      error: no disk\n\
                      ... [5 lines left out] ...\n\
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(excerpt.tail_bytes, 20);
         assert!(excerpt.finish().ends_with(
-            "left out here; `termctl read term_x` has all of it]\n01234567890123456789"
+            "left out here; `termctl read term_x --grep REGEX` finds lines of it]\n01234567890123456789"
         ));
     }
 }
