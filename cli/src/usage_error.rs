@@ -39,9 +39,13 @@ pub(crate) enum UsageError {
     /// `send --secret`: more bytes than this.
     #[error("a secret may be {0} bytes long at the most")]
     SecretTooLong(usize),
-    /// `wait --for`: no regular expression, or too large a one.
-    #[error("--for {pattern:?} is no regular expression: {problem}")]
-    Pattern { pattern: String, problem: String },
+    /// `wait --for`, `read --grep`: no regular expression, or too large a one.
+    #[error("{option} {pattern:?} is no regular expression: {problem}")]
+    Pattern {
+        option: &'static str,
+        pattern: String,
+        problem: String,
+    },
     /// `delete` of an open terminal.
     #[error("{0} is open: close it first")]
     StillOpen(String),
@@ -97,8 +101,20 @@ pub(crate) enum UsageError {
     NoMcpClient { known: String },
     /// `setup --shell` without `--client`, where no client that takes a shell is installed.
     #[error("no client was found whose shell could be set; --client sets up one of {known}")]
-    NoClientWithDoor { known: String },
+    NoClientWithShell { known: String },
     /// `setup`: the path of this program cannot stand in a client's settings.
     #[error("{}: settings hold UTF-8 only", escaped(&.0.to_string_lossy()))]
     ProgramNotUtf8(PathBuf),
+}
+
+impl UsageError {
+    /// Of a pattern that the regex crate refuses with this message, whose last line names the fault.
+    pub(crate) fn of_pattern(option: &'static str, pattern: &str, message: &str) -> Self {
+        let problem = message.lines().last().unwrap_or_default();
+        Self::Pattern {
+            option,
+            pattern: pattern.to_owned(),
+            problem: problem.trim_start_matches("error: ").to_owned(),
+        }
+    }
 }

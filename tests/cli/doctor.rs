@@ -44,7 +44,7 @@ fn check(checks: &Value, name: &str) -> (String, String) {
 }
 
 #[test]
-fn each_door_is_tried() {
+fn each_shell_is_tried() {
     let daemon = TestDaemon::start();
     install(&daemon, "termctl run --pipes --raw --");
     daemon.install("claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n");

@@ -51,6 +51,7 @@ mod output {
     mod agent_line;
     mod gaps;
     mod history;
+    mod lines;
     mod pipes;
     mod tty;
 }

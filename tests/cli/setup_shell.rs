@@ -79,7 +79,7 @@ const FILES: [(&str, &str, &str); 4] = [
 ];
 
 #[test]
-fn every_client_gets_its_door_and_every_byte_back() {
+fn every_client_gets_its_shell_and_every_byte_back() {
     let installed = Installed::new();
     for (path, before, _) in FILES {
         installed.write(path, before);

@@ -83,6 +83,11 @@ pub(super) fn severity(line: &str) -> Option<Severity> {
     }
 }
 
+/// Whether a line tells of an error, by its shape or by a word in it.
+pub fn looks_like_error(line: &str) -> bool {
+    severity(line).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,7 +31,9 @@ pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use hook::{HookAgentArg, HookArgs};
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
-pub(crate) use run::{CreateArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs};
+pub(crate) use run::{
+    CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
+};
 pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;

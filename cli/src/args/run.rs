@@ -162,4 +162,24 @@ pub(crate) struct ReadArgs {
     /// No colours on a terminal either: what a pipe gets
     #[arg(long, conflicts_with = "raw")]
     pub(crate) plain: bool,
+    /// Only some lines of it.
+    #[command(flatten)]
+    pub(crate) lines: LinesArgs,
+}
+
+/// Which lines of the output are printed.
+#[derive(Debug, Args)]
+pub(crate) struct LinesArgs {
+    /// Print only lines that match, with their numbers; exit with 1 where none does
+    #[arg(long, value_name = "REGEX", conflicts_with = "raw")]
+    pub(crate) grep: Option<String>,
+    /// Print only lines that look like errors, likewise
+    #[arg(long, conflicts_with_all = ["raw", "grep"])]
+    pub(crate) errors: bool,
+    /// With --grep: capital letters and small ones are the same
+    #[arg(short = 'i', long, requires = "grep")]
+    pub(crate) ignore_case: bool,
+    /// Print so many lines around each match, too [default: 0; with --errors 3]
+    #[arg(short = 'C', long, value_name = "LINES")]
+    pub(crate) context: Option<usize>,
 }

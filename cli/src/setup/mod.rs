@@ -82,7 +82,7 @@ pub(crate) enum SetupError {
     NoProject(&'static str),
     /// This client has no shell that can be set.
     #[error("{0} takes its shell from nowhere that termctl could set; {known} do", known = shell_entries::names())]
-    NoDoor(&'static str),
+    TakesNoShell(&'static str),
     /// The program of the shells is not installed.
     #[error(
         "there is no {PROGRAM} beside {}, and agents' shells are links to it; install it there first",

@@ -67,22 +67,22 @@ fn chosen(
     args: &SetupArgs,
     places: &Places,
 ) -> Result<Vec<(&'static Client, &'static ShellEntry, PathBuf)>, CliError> {
-    let with_door = |client: &'static Client| {
+    let with_shell = |client: &'static Client| {
         let entry = ShellEntry::of(client)?;
         Some((client, entry, entry.file(places)?))
     };
     let mut chosen = Vec::new();
     if args.clients.is_empty() {
         let found = CLIENTS.iter().filter(|client| client.is_there(places));
-        chosen.extend(found.filter_map(with_door));
+        chosen.extend(found.filter_map(with_shell));
         if chosen.is_empty() && args.action() == Action::Add {
             let known = setup::clients_with_shell_entries();
-            return Err(UsageError::NoClientWithDoor { known }.into());
+            return Err(UsageError::NoClientWithShell { known }.into());
         }
     } else {
         for name in &args.clients {
             let client = name.0;
-            chosen.push(with_door(client).ok_or(SetupError::NoDoor(client.name))?);
+            chosen.push(with_shell(client).ok_or(SetupError::TakesNoShell(client.name))?);
         }
     }
     let mut seen = HashSet::new();

@@ -139,14 +139,7 @@ impl OutputMatch<'_> {
             .refusal()
             .and_then(|refusal| wrong_param(refusal, "until.pattern"));
         match problem {
-            Some(problem) => UsageError::Pattern {
-                pattern: self.pattern.to_owned(),
-                // The last line of the regex crate's message names the fault.
-                problem: (problem.lines().last().unwrap_or_default())
-                    .trim_start_matches("error: ")
-                    .to_owned(),
-            }
-            .into(),
+            Some(problem) => UsageError::of_pattern("--for", self.pattern, &problem).into(),
             None => error.into(),
         }
     }

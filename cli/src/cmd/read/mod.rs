@@ -1,22 +1,30 @@
-//! `termctl read`: a terminal's output, from any offset.
+//! `termctl read`: a terminal's output, from any offset, or the lines of it that match.
+
+mod line_filter;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::Value;
 use termd_client::refusal::wrong_param;
-use termd_client::{Form, OutputReader, Page};
+use termd_client::{BadAnswer, Form, OutputReader, Page};
 use termd_proto::terminal::{Gap, MAX_READ_BYTES, OutputStream, ReadFrom};
 use termd_proto::{Offset, TerminalRef};
 
+use self::line_filter::{Line, LineFilter, Wanted};
 use super::Context;
-use crate::args::ReadArgs;
+use crate::args::{LinesArgs, ReadArgs};
+use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::json;
 use crate::output::{self, Pump};
 use crate::usage_error::UsageError;
 
 /// Bytes a page while following: as much as a pipe's reader takes at once.
 const FOLLOW_BYTES: u64 = 256 * 1024;
+
+/// Lines around each match of `--errors`: what a compiler says of it.
+const CONTEXT_OF_ERRORS: usize = 3;
 
 /// The text may end within a coloured line.
 const STYLE_OFF: &[u8] = b"\x1b[m";
@@ -29,7 +37,11 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         (None, Some(lines)) => ReadFrom::TailLines(lines),
         (None, None) => ReadFrom::Offset(Offset::ZERO),
     };
-    let shown = shown(&args, context);
+    let filter = line_filter(&args.lines)?;
+    let shown = match &filter {
+        Some(_) => Shown::Plain,
+        None => shown(&args, context),
+    };
     let mut reader = OutputReader::new(&link, terminal, from).in_form(shown.form());
     if let Some(number) = args.command {
         reader = reader.of_command(number);
@@ -42,13 +54,28 @@ pub(super) async fn run(context: Context, args: ReadArgs) -> Result<ExitCode, Cl
         follow: args.follow,
         done: false,
     };
-    match (context.json, args.follow) {
-        (true, true) => follow_json(&mut reader, &mut pages, shown).await,
-        (true, false) => whole_json(&mut reader, &mut pages, shown).await,
-        (false, _) => copy(&mut reader, &mut pages, shown).await,
-    }
-    .map_err(|error| of_one_output(error, &args))?;
-    Ok(ExitCode::OK)
+    let done = match (filter, context.json, args.follow) {
+        (Some(filter), _, _) => print_lines(&mut reader, &mut pages, filter, context).await,
+        (None, true, true) => follow_json(&mut reader, &mut pages, shown).await,
+        (None, true, false) => whole_json(&mut reader, &mut pages, shown).await,
+        (None, false, _) => copy(&mut reader, &mut pages, shown).await,
+    };
+    done.map_err(|error| of_one_output(error, &args))
+}
+
+fn line_filter(args: &LinesArgs) -> Result<Option<LineFilter>, UsageError> {
+    let context = args.context.unwrap_or_default();
+    Ok(match &args.grep {
+        Some(pattern) => {
+            let wanted = Wanted::pattern(pattern, args.ignore_case)?;
+            Some(LineFilter::new(wanted, context))
+        }
+        None if args.errors => {
+            let context = args.context.unwrap_or(CONTEXT_OF_ERRORS);
+            Some(LineFilter::new(Wanted::Errors, context))
+        }
+        None => None,
+    })
 }
 
 /// The same, where there are no two outputs to choose from.
@@ -138,7 +165,7 @@ async fn copy(
     reader: &mut OutputReader<'_>,
     pages: &mut Pages,
     shown: Shown,
-) -> Result<(), CliError> {
+) -> Result<ExitCode, CliError> {
     let mut pump = Pump::start()?;
     while let Some(page) = pages.next(reader).await? {
         pump.write(page.bytes).await?;
@@ -146,7 +173,62 @@ async fn copy(
     if shown == Shown::Styled {
         pump.write(STYLE_OFF.to_vec()).await?;
     }
-    pump.finish().await
+    pump.finish().await?;
+    Ok(ExitCode::OK)
+}
+
+/// Prints the lines that match, and those around them, as grep(1) does; in JSON an object a line.
+async fn print_lines(
+    reader: &mut OutputReader<'_>,
+    pages: &mut Pages,
+    mut filter: LineFilter,
+    context: Context,
+) -> Result<ExitCode, CliError> {
+    let mut pump = Pump::start()?;
+    let mut last = None;
+    loop {
+        let page = pages.next(reader).await?;
+        let lines = match &page {
+            Some(page) => filter.push(&String::from_utf8_lossy(&page.bytes)),
+            None => filter.finish(),
+        };
+        let mut text = Vec::new();
+        for line in lines {
+            if context.json {
+                text.append(&mut json::to_vec(&line).map_err(BadAnswer::from)?);
+                text.push(b'\n');
+                continue;
+            }
+            let is_next = last.is_none_or(|last| last + 1 == line.number);
+            if !is_next && filter.has_context() {
+                text.extend_from_slice(b"--\n");
+            }
+            last = Some(line.number);
+            text.extend_from_slice(numbered(&line, context.display).as_bytes());
+        }
+        pump.write(text).await?;
+        if page.is_none() {
+            break;
+        }
+    }
+    pump.finish().await?;
+    Ok(if filter.has_matched() {
+        ExitCode::OK
+    } else {
+        ExitCode::FAILED
+    })
+}
+
+/// `N:line`, or `N-line` around a match, which is lit.
+fn numbered(line: &Line, display: Display) -> String {
+    let (before, rest) = line.text.split_at(line.found.start);
+    let (found, after) = rest.split_at(line.found.len());
+    let found = match found {
+        "" => String::new(),
+        found => display.in_tone(found, Some(Tone::Bad)),
+    };
+    let mark = if line.matches { ':' } else { '-' };
+    format!("{}{mark}{before}{found}{after}\n", line.number)
 }
 
 /// Prints an object for each page, one a line.
@@ -154,12 +236,12 @@ async fn follow_json(
     reader: &mut OutputReader<'_>,
     pages: &mut Pages,
     shown: Shown,
-) -> Result<(), CliError> {
+) -> Result<ExitCode, CliError> {
     while let Some(page) = pages.next(reader).await? {
         let gaps: Vec<Gap> = page.gap.into_iter().collect();
         output::print_json(&object(&page, page.start, &page.bytes, &gaps, shown))?;
     }
-    Ok(())
+    Ok(ExitCode::OK)
 }
 
 /// Prints one object for all pages.
@@ -167,7 +249,7 @@ async fn whole_json(
     reader: &mut OutputReader<'_>,
     pages: &mut Pages,
     shown: Shown,
-) -> Result<(), CliError> {
+) -> Result<ExitCode, CliError> {
     let mut bytes = Vec::new();
     let mut start = None;
     let mut last = None;
@@ -179,9 +261,10 @@ async fn whole_json(
         last = Some(page);
     }
     let (Some(start), Some(last)) = (start, last) else {
-        return Ok(());
+        return Ok(ExitCode::OK);
     };
-    output::print_json(&object(&last, start, &bytes, &gaps, shown))
+    output::print_json(&object(&last, start, &bytes, &gaps, shown))?;
+    Ok(ExitCode::OK)
 }
 
 /// `{start, end, text | data, state, exit_status, gaps?}`.
@@ -190,7 +273,7 @@ fn object(page: &Page, start: Offset, bytes: &[u8], gaps: &[Gap], shown: Shown) 
         Form::Exact => ("data", STANDARD.encode(bytes)),
         Form::Plain | Form::Styled => ("text", String::from_utf8_lossy(bytes).into_owned()),
     };
-    let mut object = json!({
+    let mut object = serde_json::json!({
         "start": start,
         "end": page.end,
         member: value,
@@ -198,7 +281,7 @@ fn object(page: &Page, start: Offset, bytes: &[u8], gaps: &[Gap], shown: Shown) 
         "exit_status": page.exit_status,
     });
     if !gaps.is_empty() {
-        object["gaps"] = json!(gaps);
+        object["gaps"] = serde_json::json!(gaps);
     }
     object
 }
