@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
+use serde_json::json;
 use termd_test_support::{Process, children_of, wait_until};
 
 use crate::TestShells;
@@ -119,4 +120,29 @@ fn the_agents_death_ends_what_runs() {
     for process in &processes {
         process.wait_for_end();
     }
+}
+
+/// Its end comes before the command's start, while a person is asked.
+#[test]
+fn the_agents_death_ends_what_waits_for_a_person() {
+    let shells = TestShells::open();
+    let mut watcher = shells.daemon.client();
+    watcher.ok(
+        "daemon.hello",
+        &json!({ "client": "a watcher", "front": "cli" }),
+    );
+    let before = watcher.ok("approval.list", &json!({ "after": 0, "wait_ms": 1 }))["seq"].clone();
+    let mut command = shells.daemon.command("/bin/bash");
+    command.args(["-c", "\"$SHIM\" -c 'rm -rf build'; true"]);
+    command.env("SHIM", shells.bash());
+    let mut agent = command.stdin(Stdio::null()).spawn().unwrap();
+    let wait = json!({ "after": before, "wait_ms": 20_000 });
+    let seen = watcher.ok("approval.list", &wait);
+    assert_eq!(seen["approvals"][0]["state"], "pending", "{seen}");
+    let shell = children_of(agent.id().cast_signed());
+    let shell = Process::open(shell[0]).unwrap();
+    assert!(shell.is_alive(), "it waits for the answer");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    shell.wait_for_end();
 }

@@ -1,7 +1,7 @@
 //! Whose command it is: the agent, its process, its session and the call, from what the agents set in
 //! their commands' environment.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use termd_proto::acp::Meta;
@@ -74,11 +74,13 @@ const MAX_NAME_BYTES: usize = 128;
 const CALL_MEMBER: &str = "call";
 
 /// The agent whose command it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Agent {
     client: Option<String>,
     /// Its process; a parent of this one.
     pid: Option<i32>,
+    /// That process, held before anything is waited for: its end is seen whenever it comes.
+    pidfd: Option<OwnedFd>,
     session: Option<String>,
     call: Option<String>,
 }
@@ -87,7 +89,9 @@ impl Agent {
     /// By the environment and the parents of this process.
     pub(crate) fn find() -> Self {
         let parents = process::parents();
-        Self::of(&parents, process::name_of, |name| std::env::var(name).ok())
+        let mut agent = Self::of(&parents, process::name_of, |name| std::env::var(name).ok());
+        agent.pidfd = agent.pid.and_then(pidfd_of_parent);
+        agent
     }
 
     fn of(
@@ -116,6 +120,7 @@ impl Agent {
         Self {
             client,
             pid: named.or(parent),
+            pidfd: None,
             session: known.and_then(|known| value(known.session)),
             call: known.and_then(|known| value(known.call)),
         }
@@ -150,14 +155,17 @@ impl Agent {
         }
     }
 
-    /// A descriptor that is readable once the agent's process has ended. That process is a parent, so
-    /// its pid is its own until this one has another parent.
-    pub(crate) fn pidfd(&self) -> Option<OwnedFd> {
-        let pid = self.pid?;
-        let pidfd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-        // Behind the opening: before it the pid may have become another process's.
-        process::parents().contains(&pid).then_some(pidfd)
+    /// A descriptor that is readable once the agent's process has ended.
+    pub(crate) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
     }
+}
+
+/// A descriptor of a parent of this process. Its pid is its own until this one has another parent.
+fn pidfd_of_parent(pid: i32) -> Option<OwnedFd> {
+    let pidfd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    // Behind the opening: before it the pid may have become another process's.
+    process::parents().contains(&pid).then_some(pidfd)
 }
 
 fn client_of(program: &str) -> String {

@@ -1,7 +1,6 @@
 //! A command that runs, until its end: its output comes here, and signals and keys go there.
 
 use std::io;
-use std::os::fd::AsFd;
 
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -169,8 +168,8 @@ impl Call {
             (Source::Connection, readable(started.connection.fd())),
             (Source::Signals, readable(started.signals.fd())),
         ];
-        let agent = started.agent.iter();
-        sources.extend(agent.map(|agent| (Source::Agent, readable(agent.as_fd()))));
+        let agent = started.agent.pidfd();
+        sources.extend(agent.map(|agent| (Source::Agent, readable(agent))));
         for (index, stream) in self.streams.iter().enumerate() {
             if !stream.output.is_flushed() {
                 sources.push((Source::Output(index), stream.output.poll_fd()));
@@ -371,7 +370,7 @@ impl Call {
     /// Goes on with the next server. What was requested is requested again; keys are not typed twice.
     fn reconnect(&mut self) -> Result<(), Ending> {
         let started = &mut self.started;
-        let connected = started.server.reconnect(started.agent.as_ref());
+        let connected = started.server.reconnect(&started.agent);
         let connection = connected.map_err(|error| match error {
             GoneError::Unreachable => Ending::Lost(LostError::Unreachable),
             GoneError::AgentEnded => Ending::Code(exit_code_of(Signal::SIGHUP)),

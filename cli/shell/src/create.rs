@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
@@ -41,7 +40,7 @@ pub(crate) enum NotStarted {
     InPlace,
     /// The gate has refused it.
     Refused(Refusal),
-    /// This signal came before it was started.
+    /// This signal came before it was started; SIGHUP, too, where the agent has ended.
     Signalled(Signal),
 }
 
@@ -59,6 +58,9 @@ impl From<io::Error> for WaitError {
         Self::Call(error.into())
     }
 }
+
+/// What ends a command before its start.
+type Enders<'a> = (&'a Agent, &'a Signals);
 
 /// What the output is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +89,7 @@ pub(crate) struct Started {
     pub(crate) form: Form,
     pub(crate) signals: Signals,
     pub(crate) surroundings: Surroundings,
-    /// Readable once the agent's process has ended.
-    pub(crate) agent: Option<OwnedFd>,
+    pub(crate) agent: Agent,
 }
 
 /// A command that is to be started.
@@ -121,7 +122,7 @@ impl<'a> Start<'a> {
         let nothing = termd_proto::terminal::Inherited::default();
         let signals = Signals::take(request.inherited.as_ref().unwrap_or(&nothing));
         let signals = signals.map_err(|_| NotStarted::InPlace)?;
-        let created = match self.create(&server, &mut connection, &request, &signals) {
+        let created = match self.create(&server, &mut connection, &request, (&agent, &signals)) {
             Ok(created) => created,
             Err(not_started) => {
                 if matches!(not_started, NotStarted::InPlace) {
@@ -145,7 +146,7 @@ impl<'a> Start<'a> {
             form,
             signals,
             surroundings,
-            agent: agent.pidfd(),
+            agent,
         })
     }
 
@@ -155,18 +156,18 @@ impl<'a> Start<'a> {
         server: &Server,
         connection: &mut Connection,
         request: &CreateTerminal,
-        signals: &Signals,
+        enders: Enders<'_>,
     ) -> Result<Created, NotStarted> {
         loop {
             let since_ms = now_ms();
-            let refusal = match create_once(connection, request, signals) {
+            let refusal = match create_once(connection, request, enders) {
                 Ok(created) => return Ok(created),
                 Err(WaitError::Signalled(signal)) => return Err(NotStarted::Signalled(signal)),
                 Err(WaitError::Call(CallError::Refused(refusal))) => refusal,
                 Err(WaitError::Call(CallError::Disconnected(_) | CallError::Timeout)) => {
                     // The answer is lost, and the command may run.
                     *connection = server
-                        .reconnect(None::<&OwnedFd>)
+                        .reconnect(enders.0)
                         .map_err(|_| NotStarted::InPlace)?;
                     let found = Server::own_terminal(connection, since_ms).ok().flatten();
                     let reason = "termd was replaced before it was started";
@@ -179,7 +180,7 @@ impl<'a> Start<'a> {
             };
             if refusal.is_gates() {
                 match refusal.question() {
-                    Some(question) => wait_for_person(connection, question, refusal, signals)?,
+                    Some(question) => wait_for_person(connection, question, refusal, enders)?,
                     None => return Err(NotStarted::Refused(refusal)),
                 }
             } else if refusal.kind() == Some(ErrorKind::Unavailable) {
@@ -277,7 +278,7 @@ fn now_ms() -> i64 {
 fn create_once(
     connection: &mut Connection,
     request: &CreateTerminal,
-    signals: &Signals,
+    enders: Enders<'_>,
 ) -> Result<Created, WaitError> {
     let numbers = request.inherited.iter();
     let numbers: Vec<_> = numbers
@@ -285,7 +286,7 @@ fn create_once(
         .copied()
         .collect();
     let id = connection.send_with_fds(request, &inherited::descriptors(&numbers))?;
-    let info = wait::<CreateTerminal>(connection, id, signals)?;
+    let info = wait::<CreateTerminal>(connection, id, enders)?;
     Ok(Created {
         terminal: TerminalRef::from(&info.id),
         is_wrapped: info.agent_line.is_some(),
@@ -297,14 +298,14 @@ fn wait_for_person(
     connection: &mut Connection,
     (id, wait_ms): (ApprovalId, u64),
     refusal: Refusal,
-    signals: &Signals,
+    enders: Enders<'_>,
 ) -> Result<(), NotStarted> {
     let question = WaitForApproval {
         id,
         timeout_ms: Some(wait_ms),
     };
     let answered = connection.send(&question).map_err(WaitError::from);
-    let answered = answered.and_then(|id| wait::<WaitForApproval>(connection, id, signals));
+    let answered = answered.and_then(|id| wait::<WaitForApproval>(connection, id, enders));
     match answered.map(|info| info.state) {
         Ok(ApprovalState::Approved) => Ok(()),
         Ok(ApprovalState::Denied) => Err(NotStarted::Refused(refusal.denied())),
@@ -313,11 +314,11 @@ fn wait_for_person(
     }
 }
 
-/// Waits for an answer, and for signals that end the command before its start.
+/// Waits for an answer, and for what ends the command before its start.
 fn wait<M: Method>(
     connection: &mut Connection,
     id: u64,
-    signals: &Signals,
+    (agent, signals): Enders<'_>,
 ) -> Result<M::Answer, WaitError> {
     loop {
         match connection.next_answer()? {
@@ -325,15 +326,22 @@ fn wait<M: Method>(
             Some(_) => continue,
             None => {}
         }
-        let fds = [connection.fd(), signals.fd()];
-        let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let fds = [Some(connection.fd()), Some(signals.fd()), agent.pidfd()].into_iter();
+        let fds = fds.flatten();
+        let mut fds: Vec<_> = fds
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         match poll(&mut fds, None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(io::Error::from(errno).into()),
         }
-        let [has_answer, has_signal] = fds.map(|fd| !fd.revents().is_empty());
+        let is_ready = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
+        let [has_answer, has_signal, has_agent_ended] = [0, 1, 2].map(is_ready);
         if has_signal && let Some(signal) = signals.next_ending() {
             return Err(WaitError::Signalled(signal));
+        }
+        if has_agent_ended {
+            return Err(WaitError::Signalled(Signal::SIGHUP));
         }
         if has_answer {
             connection.receive()?;

@@ -1,7 +1,6 @@
 //! The daemon's server, which may be replaced while a command runs: the keeper and the command live on.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use termd_proto::daemon::{DaemonInfo, Hello};
 use termd_proto::terminal::{Front, ListScope, ListTerminals, TerminalInfo};
 use thiserror::Error;
 
+use crate::agent::Agent;
 use crate::connection::{CallError, Connection};
 
 /// How long the first server has for its first answer. A new one starts within a second; longer than
@@ -57,8 +57,8 @@ impl Server {
         Ok((connection, info))
     }
 
-    /// Connects to the next server. `agent` is readable once the agent's process has ended.
-    pub(crate) fn reconnect(&self, agent: Option<&impl AsFd>) -> Result<Connection, GoneError> {
+    /// Connects to the next server, as long as the agent lives.
+    pub(crate) fn reconnect(&self, agent: &Agent) -> Result<Connection, GoneError> {
         let deadline = Instant::now() + RETURN;
         loop {
             if let Ok((connection, _)) = self.connect_by(deadline) {
@@ -67,9 +67,9 @@ impl Server {
             if Instant::now() >= deadline {
                 return Err(GoneError::Unreachable);
             }
+            let agent = agent.pidfd().into_iter();
             let mut fds: Vec<PollFd<'_>> = agent
-                .iter()
-                .map(|agent| PollFd::new(*agent, PollFlags::IN))
+                .map(|agent| PollFd::from_borrowed_fd(agent, PollFlags::IN))
                 .collect();
             let timeout = Timespec::try_from(RETRY).unwrap_or_default();
             if poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0) {
