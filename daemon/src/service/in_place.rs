@@ -90,6 +90,9 @@ fn in_place_reason(pid: Option<i32>, placement: &Placement) -> Option<String> {
     if let Some(terminal) = &placement.terminal {
         return Some(format!("it is in {terminal} already"));
     }
+    if placement.is_unknown {
+        return Some("nobody can tell where its process comes from".to_owned());
+    }
     let Some(pid) = pid else {
         return Some("its process is in another PID namespace".to_owned());
     };

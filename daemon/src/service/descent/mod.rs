@@ -37,6 +37,8 @@ pub struct Placement {
     pub agent: Option<Agent>,
     /// The terminal that it works in.
     pub terminal: Option<TerminalId>,
+    /// Whether nobody can tell where it comes from.
+    pub is_unknown: bool,
     /// The start of the process, in clock ticks since boot.
     pub started: u64,
     /// Whether a front of the agent can ask its person.
@@ -114,6 +116,7 @@ impl Descent {
         Placement {
             agent,
             terminal: agents_terminal.or(origin.terminals.first()).cloned(),
+            is_unknown: origin.is_unknown,
             started: origin.process.started,
             asks,
         }
