@@ -110,6 +110,7 @@ async fn write(store: &Store, id: &TerminalId, start: usize, bytes: &[u8]) -> f6
             start: Offset((start + number * BLOCK_BYTES) as u64),
             bytes: block.to_vec(),
             origins: None,
+            arrivals: Vec::new(),
             committed: committed.clone(),
         });
     }

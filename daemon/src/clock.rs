@@ -1,8 +1,9 @@
-//! The time of day, as records carry it.
+//! The time of day, as records carry it, and clocks that every process of the same boot can read.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 
 /// Milliseconds since the Unix epoch; 0 for a clock set before it.
 pub fn now_ms() -> i64 {
@@ -11,6 +12,23 @@ pub fn now_ms() -> i64 {
         .ok()
         .and_then(|since| i64::try_from(since.as_millis()).ok())
         .unwrap_or(0)
+}
+
+/// `CLOCK_MONOTONIC` in milliseconds: time in which the machine ran.
+pub(crate) fn monotonic_ms() -> u64 {
+    read_ms(ClockId::Monotonic)
+}
+
+/// `CLOCK_BOOTTIME` in milliseconds: time since the boot, while the machine slept included.
+pub(crate) fn boottime_ms() -> u64 {
+    read_ms(ClockId::Boottime)
+}
+
+fn read_ms(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let milliseconds = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
+    seconds * 1_000 + milliseconds
 }
 
 /// A time of day as people read it, `2026-03-01 12:00:00 UTC`; `ms` since the Unix epoch. A time

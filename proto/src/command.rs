@@ -129,4 +129,7 @@ pub struct ReadCommand {
     pub max_bytes: Option<u64>,
     /// How to write them; absent: as plain text.
     pub encoding: Option<Encoding>,
+    /// Whether the answer says when the output came; absent: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<bool>,
 }

@@ -73,6 +73,7 @@ mod output {
     mod pipes;
     mod plain_text;
     mod read;
+    mod times;
 }
 
 /// `session.screen`.

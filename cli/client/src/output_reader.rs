@@ -157,6 +157,7 @@ impl<'a> OutputReader<'a> {
                 since: offset_of(self.from),
                 max_bytes: max_bytes_asked,
                 encoding,
+                times: None,
             };
             self.link.repeat(&request).await?
         } else {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Map;
-use termd_proto::Offset;
 use termd_proto::terminal::{Gap, GapCause, Stdin, TerminalState};
+use termd_proto::{Offset, TerminalId};
 
 use super::audit_log::AuditLog;
 use super::ending::{ConnectionBinding, Ender, MAX_LISTED, Retirement};
@@ -15,15 +15,16 @@ use super::registry::{Registry, stored_terminal};
 use super::sandbox::Sandboxes;
 use super::scopes::Scopes;
 use super::tasks::{NewTask, TerminalTasks};
-use crate::clock::now_ms;
+use crate::clock::{boottime_ms, now_ms};
 use crate::config::SpoolConfig;
 use crate::keeper_client::KeeperClient;
-use crate::store::{AuditAction, AuditOutcome, Store, TerminalRow};
+use crate::store::{Arrival, AuditAction, AuditOutcome, Store, TerminalRow};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::agents::TerminalAgents;
 use crate::terminal::lifecycle::progress::{Progress, ScreenState};
 use crate::terminal::lifecycle::record::Record;
+use crate::terminal::output::arrival_log::ArrivalLog;
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::quota::Gaps;
@@ -95,6 +96,7 @@ impl Adopter {
         // The notes are older than the process. What the terminal is read from is the keeper's to
         // say, because the keeper opened it.
         let record = Record {
+            created_at_boottime_ms: Some(record.start_by_boottime()),
             pid: found.process.pid,
             stdio: fds.stdio(),
             stdin: match fds.stdin() {
@@ -148,7 +150,11 @@ impl Adopter {
             close_cause: row.as_ref().and_then(|row| row.close_cause),
             end_cause: row.as_ref().and_then(|row| row.end_cause),
         };
-        let transcript = Transcript::live(id.clone(), spool, streams, store.clone());
+        let age_ms = boottime_ms().saturating_sub(record.start_by_boottime());
+        let settled = flow.settled();
+        let known = stored_arrivals(store, &id, settled, stored).await?;
+        let arrivals = ArrivalLog::take_over((settled, progress.end), known, age_ms);
+        let transcript = Transcript::live(id.clone(), spool, streams, arrivals, store.clone());
         transcript.set_gaps(Gaps::of(store.gaps(&id).await?));
         let Restored { mut model, events } =
             restore(store, &record, &transcript, progress.end).await?;
@@ -226,6 +232,18 @@ impl Adopter {
         self.retirement.insert_stored(terminal);
         Ok(())
     }
+}
+
+/// What the database knows of the arrivals of the block that is being filled.
+async fn stored_arrivals(
+    store: &Store,
+    id: &TerminalId,
+    start: Offset,
+    stored: Offset,
+) -> Result<Vec<Arrival>, TerminalError> {
+    let parts = store.arrivals(id, (start, stored)).await?;
+    let block = parts.into_iter().find(|(first, _)| *first == start);
+    Ok(block.map_or_else(Vec::new, |(_, arrivals)| arrivals))
 }
 
 /// The output that neither the database nor the spool has, where the database has it up to `stored`

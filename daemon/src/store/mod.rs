@@ -46,11 +46,12 @@ use self::file::identity::FileIdentities;
 use self::file::{check, open};
 pub use self::retention::Retention;
 pub use self::terminals::TerminalRow;
+pub use self::transcript::arrivals::{Arrival, ArrivalClock};
 pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};
 pub use self::transcript::checkpoints::{ScreenCheckpoint, SizeChange};
 pub use self::transcript::gaps::GapWrite;
 pub use self::transcript::usage::TranscriptSize;
-use self::transcript::{blocks, checkpoints, gaps, usage};
+use self::transcript::{arrivals, blocks, checkpoints, gaps, usage};
 pub use self::writer::queue::BlockPermit;
 use self::writer::queue::{
     AuditRequest, PACKED_QUEUE, Reply, RowWrite, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write,
@@ -280,6 +281,16 @@ impl Store {
     ) -> Result<StoredBytes, StoreError> {
         // A snapshot, so that retention cannot drop blocks between the two queries.
         blocks::read(&mut *self.snapshot().await?, id, since, max).await
+    }
+
+    /// When the output in a range came, as far as it is stored and was noted: parts in order, each with
+    /// the offset of its first byte.
+    pub async fn arrivals(
+        &self,
+        id: &TerminalId,
+        range: (Offset, Offset),
+    ) -> Result<Vec<(Offset, Vec<Arrival>)>, StoreError> {
+        arrivals::arrivals(&mut *self.reader().await?, id, range).await
     }
 
     /// A terminal's gaps, in order.

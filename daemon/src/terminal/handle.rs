@@ -29,7 +29,7 @@ use super::output::transcript::Transcript;
 use super::read::plain_cache::PlainCache;
 use super::screen::Screen;
 use super::screen::size::Size;
-use crate::clock::Moment;
+use crate::clock::{Moment, boottime_ms};
 use crate::store::TerminalRow;
 
 /// One terminal.
@@ -186,6 +186,11 @@ impl Terminal {
     /// The end of the output that was published.
     pub fn end(&self) -> Offset {
         self.progress.borrow().end
+    }
+
+    /// Milliseconds since the terminal's start.
+    pub(crate) fn age_ms(&self) -> u64 {
+        boottime_ms().saturating_sub(self.record.created_at_boottime_ms.unwrap_or_default())
     }
 
     /// Tells the task that the keeper has reaped the root process.

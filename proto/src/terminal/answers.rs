@@ -58,6 +58,26 @@ pub struct ReadResult {
     pub state: TerminalState,
     /// How it ended, once it has.
     pub exit_status: Option<ExitStatus>,
+    /// When the output from `start` to `end` came, where that was requested: in order. Of output that is
+    /// older than what notes the times, there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Vec<OutputTime>>,
+}
+
+/// Output that came at one time, to 10 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputTime {
+    /// The offset of its first byte.
+    pub start: Offset,
+    /// The offset after its last one.
+    pub end: Offset,
+    /// When it came, in milliseconds since the Unix epoch: the time of the terminal's start, and how much
+    /// later it came by a clock that nobody sets.
+    pub at_ms: i64,
+    /// Whether it had come before: the server that read it was killed before it could note when, and the
+    /// next one found it then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub found_late: bool,
 }
 
 /// Answer to `session.send`.

@@ -143,6 +143,9 @@ pub struct ReadTerminal {
     pub until: Option<Offset>,
     /// Only what was written to this stream, of a command on pipes; absent: both, as they came.
     pub stream: Option<OutputStream>,
+    /// Whether the answer says when the output came; absent: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<bool>,
 }
 
 /// Where [`ReadTerminal`] begins.
@@ -175,6 +178,7 @@ impl ReadTerminal {
             wait_ms: None,
             until: None,
             stream: None,
+            times: None,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::service::{Catalog, OutputSecrets};
 use crate::store::{CommandQuery, Store};
 use crate::terminal::Terminal;
 use crate::terminal::read::command_output::read_command;
+use crate::terminal::read::times::with_times;
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
@@ -115,11 +116,15 @@ impl CommandHandler {
             since,
             max_bytes,
             encoding,
+            times,
         } = params;
         let terminal = self.catalog.find(&id).await?;
         let command = self.command(&terminal, number).await?;
         let encoding = encoding.unwrap_or_default();
-        let result = read_command(&terminal, &command, since, max_bytes, encoding).await?;
+        let mut result = read_command(&terminal, &command, since, max_bytes, encoding).await?;
+        if times == Some(true) {
+            result = with_times(&terminal, result).await?;
+        }
         Ok(self.output_secrets.hide(context.front(), &terminal, result))
     }
 }

@@ -30,6 +30,7 @@ use crate::service::{
 use crate::terminal::input::PipePosition;
 use crate::terminal::read::options::ReadOptions;
 use crate::terminal::read::read;
+use crate::terminal::read::times::with_times;
 use crate::terminal::screen::size::Size;
 use crate::terminal::{Terminal, TerminalError};
 
@@ -225,7 +226,10 @@ impl SessionHandler {
         let options = ReadOptions::try_from(&params)?;
         check_wait("wait_ms", params.wait_ms)?;
         let terminal = self.find(&params.id).await?;
-        let result = read(&terminal, &options).await?;
+        let mut result = read(&terminal, &options).await?;
+        if params.times == Some(true) {
+            result = with_times(&terminal, result).await?;
+        }
         Ok(self.output_secrets.hide(context.front(), &terminal, result))
     }
 

@@ -26,13 +26,12 @@ use self::spawn_request::spawn_request;
 use self::starter::StartError;
 use super::audit_log::AuditLog;
 use super::disk::Disk;
-use super::ending::monotonic_ms;
 use super::output_secrets::OutputSecrets;
 use super::random::random_bits;
 use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
 use super::tasks::{NewTask, TerminalTasks};
-use crate::clock::now_ms;
+use crate::clock::{boottime_ms, monotonic_ms, now_ms};
 use crate::config::{AgentsConfig, SpoolConfig};
 use crate::keeper_client::KeeperError;
 use crate::shell::{self, ShellFiles};
@@ -43,6 +42,7 @@ use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 use crate::terminal::lifecycle::launch::{Launch, LaunchError};
 use crate::terminal::lifecycle::progress::{Progress, ScreenState};
 use crate::terminal::lifecycle::record::Record;
+use crate::terminal::output::arrival_log::ArrivalLog;
 use crate::terminal::output::flow::Flow;
 use crate::terminal::output::pump::OutputPump;
 use crate::terminal::output::shell_commands::{ShellCommands, Trust};
@@ -306,7 +306,13 @@ impl Creator {
             end_cause: None,
         };
         let screen = Screen::new(new_model(size, record.scrollback, record.stdio));
-        let transcript = Transcript::live(id.clone(), spool, streams, self.store.clone());
+        let transcript = Transcript::live(
+            id.clone(),
+            spool,
+            streams,
+            ArrivalLog::default(),
+            self.store.clone(),
+        );
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         let commands = ShellCommands::new(Trust::new(terminal.record.shell_nonce.as_ref()));
         let pump = OutputPump::new(writer, Arc::clone(&terminal), commands, Vec::new());
@@ -342,6 +348,7 @@ impl Creator {
             pid: 0,
             owner: request.owner.clone(),
             created_at_ms: now_ms(),
+            created_at_boottime_ms: Some(boottime_ms()),
             cols: bounds.size.cols,
             rows: bounds.size.rows,
             output_byte_limit: limit.min(self.spool.max_window_bytes),

@@ -8,21 +8,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use termd_proto::terminal::EndCause;
 
 use super::limit_recorder::LimitRecorder;
 use super::tree_end::TreeEnd;
+use crate::clock::monotonic_ms;
 use crate::store::Store;
 use crate::terminal::handle::Terminal;
-
-/// `CLOCK_MONOTONIC` in milliseconds: the same for every process since the boot.
-pub(crate) fn monotonic_ms() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let milliseconds = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
-    seconds * 1_000 + milliseconds
-}
 
 /// Ends terminals that reach their deadline or their output quota. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -14,6 +14,6 @@ pub(crate) use self::connection_binding::ConnectionBinding;
 pub(crate) use self::ender::{Ender, wait_result};
 pub(crate) use self::idle_timer::IdleTimer;
 pub(crate) use self::limit_recorder::LimitRecorder;
-pub(crate) use self::limit_watch::{LimitWatch, monotonic_ms};
+pub(crate) use self::limit_watch::LimitWatch;
 pub(crate) use self::retirement::{MAX_LISTED, Retirement};
 pub(crate) use self::tree_end::TreeEnd;

@@ -116,6 +116,7 @@ async fn many_waiting_records_are_all_refused_and_the_queue_is_bounded() {
             start: Offset(queued * BLOCK_BYTES as u64),
             bytes: noise(queued, BLOCK_BYTES),
             origins: None,
+            arrivals: Vec::new(),
             committed,
         });
         queued += 1;

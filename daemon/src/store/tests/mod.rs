@@ -165,6 +165,7 @@ async fn put(store: &Store, terminal: u64, start: u64, bytes: Vec<u8>) -> watch:
         start: Offset(start),
         bytes,
         origins: None,
+        arrivals: Vec::new(),
         committed: sender,
     });
     committed

@@ -11,7 +11,8 @@ use sqlx::sqlite::SqliteConnection;
 use termd_proto::{Offset, TerminalId};
 use tokio::sync::watch;
 
-use super::encoding::{Encoding, unpack, unpack_origins};
+use super::arrivals::Arrival;
+use super::encoding::{Encoding, unpack, unpack_tagged};
 use super::gaps::end_of_gap;
 use crate::store::error::StoreError;
 use crate::store::sql::integer;
@@ -32,6 +33,8 @@ pub struct Block {
     /// One bit for each byte, from the lowest on: whether it came from standard error. `None`: no
     /// byte did. Kept and dropped with the block.
     pub origins: Option<Vec<u8>>,
+    /// When they came. Kept and dropped with the block.
+    pub arrivals: Vec<Arrival>,
     /// Receives the offset after the last byte once the block is committed.
     pub committed: watch::Sender<Offset>,
 }
@@ -45,8 +48,10 @@ pub(crate) struct PackedBlock {
     pub(crate) length: usize,
     pub(crate) encoding: Encoding,
     pub(crate) data: Vec<u8>,
-    /// Made by `Packer::pack_origins`.
+    /// Made by `Packer::pack_tagged`.
     pub(crate) origins: Option<Vec<u8>>,
+    /// Made by `arrivals::encode` and `Packer::pack_tagged`.
+    pub(crate) times: Vec<u8>,
     pub(crate) committed: watch::Sender<Offset>,
 }
 
@@ -66,11 +71,11 @@ pub struct StoredBytes {
 /// costs about as much as the insertion. An audit record waits for half a mebibyte at most.
 pub(crate) const BLOCKS_A_STATEMENT: usize = 8;
 
-const INSERT: &str = "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data, origins) VALUES ";
+const INSERT: &str = "INSERT INTO transcript_blocks (terminal, start_offset, length, encoding, data, origins, times) VALUES ";
 /// A longer block replaces the one that is stored at the same offset.
 const UNLESS_LONGER: &str = " ON CONFLICT (terminal, start_offset) DO UPDATE \
      SET length = excluded.length, encoding = excluded.encoding, data = excluded.data, \
-     origins = excluded.origins \
+     origins = excluded.origins, times = excluded.times \
      WHERE excluded.length > transcript_blocks.length";
 
 /// The statements for one block and for [`BLOCKS_A_STATEMENT`]. A connection compiles each once.
@@ -78,7 +83,7 @@ static PUT_ONE: LazyLock<String> = LazyLock::new(|| put_statement(1));
 static PUT_MANY: LazyLock<String> = LazyLock::new(|| put_statement(BLOCKS_A_STATEMENT));
 
 fn put_statement(blocks: usize) -> String {
-    let values = vec!["(?, ?, ?, ?, ?, ?)"; blocks].join(", ");
+    let values = vec!["(?, ?, ?, ?, ?, ?, ?)"; blocks].join(", ");
     format!("{INSERT}{values}{UNLESS_LONGER}")
 }
 
@@ -98,7 +103,8 @@ pub(crate) async fn put_blocks(
             .bind(integer(block.length as u64))
             .bind(block.encoding as i64)
             .bind(block.data.as_slice())
-            .bind(block.origins.as_deref());
+            .bind(block.origins.as_deref())
+            .bind(block.times.as_slice());
     }
     query.execute(connection).await?;
     Ok(())
@@ -148,8 +154,10 @@ pub(crate) async fn read(
         let wanted = usize::try_from(end.since(at)).unwrap_or(usize::MAX);
         let new = bytes.get(known..).ok_or_else(damaged)?;
         if let Some(origins) = row.try_get::<Option<&[u8]>, _>(4)? {
-            let origins = unpack_origins(origins, length, BLOCK_BYTES).ok_or_else(damaged)?;
-            read.origins.push((block_start, origins));
+            let origins = unpack_tagged(origins, BLOCK_BYTES / 8)
+                .filter(|origins| origins.len() as u64 == length.div_ceil(8));
+            read.origins
+                .push((block_start, origins.ok_or_else(damaged)?));
         }
         read.bytes.extend_from_slice(&new[..new.len().min(wanted)]);
     }

@@ -35,9 +35,9 @@ impl Packer {
         }
     }
 
-    /// Packs the origins of a block: a byte for the encoding, and the data.
-    pub(crate) fn pack_origins(&mut self, origins: Vec<u8>) -> Vec<u8> {
-        let (encoding, data) = self.pack(origins);
+    /// Packs what is kept beside a block: a byte for the encoding, and the data.
+    pub(crate) fn pack_tagged(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        let (encoding, data) = self.pack(bytes);
         let mut packed = vec![encoding as u8];
         packed.extend_from_slice(&data);
         packed
@@ -58,8 +58,12 @@ pub(super) fn unpack(encoding: i64, data: &[u8], length: u64, max: usize) -> Opt
     (bytes.len() == length).then_some(bytes)
 }
 
-/// Unpacks the origins of a block of `length` bytes.
-pub(super) fn unpack_origins(packed: &[u8], length: u64, max: usize) -> Option<Vec<u8>> {
+/// Unpacks what [`Packer::pack_tagged`] packed; `None` where it is something else, or longer than `max`.
+pub(super) fn unpack_tagged(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     let (encoding, data) = packed.split_first()?;
-    unpack(i64::from(*encoding), data, length.div_ceil(8), max)
+    match encoding {
+        0 if data.len() <= max => Some(data.to_vec()),
+        1 => Decompressor::new().ok()?.decompress(data, max).ok(),
+        _ => None,
+    }
 }

@@ -1,5 +1,6 @@
-//! What is kept of a terminal's output: blocks, gaps, and the screens that it drew.
+//! What is kept of a terminal's output: blocks, gaps, when it came, and the screens that it drew.
 
+pub(super) mod arrivals;
 pub(super) mod blocks;
 pub(super) mod checkpoints;
 pub(super) mod encoding;

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use super::queue::{PackedWrite, RowWrite, Write};
 use crate::store::commands::CommandChange;
+use crate::store::transcript::arrivals;
 use crate::store::transcript::blocks::PackedBlock;
 use crate::store::transcript::checkpoints::PackedCheckpoint;
 use crate::store::transcript::encoding::Packer;
@@ -66,7 +67,8 @@ fn pack(packer: &mut Packer, redactor: &Redactor, write: Write) -> PackedWrite {
             let length = block.bytes.len();
             let (encoding, data) = packer.pack(block.bytes);
             PackedWrite::Block(PackedBlock {
-                origins: block.origins.map(|origins| packer.pack_origins(origins)),
+                origins: block.origins.map(|origins| packer.pack_tagged(origins)),
+                times: packer.pack_tagged(arrivals::encode(block.start, &block.arrivals)),
                 end: Offset(block.start.0.saturating_add(length as u64)),
                 terminal: block.terminal,
                 start: block.start,

@@ -305,6 +305,7 @@ impl Actor {
         let end = self.pump.end();
         if end > self.terminal.end() {
             self.flood_turn.add(end.since(self.terminal.end()), now);
+            self.terminal.transcript.grew(end, self.terminal.age_ms());
             let screen = self.screen_state(now);
             self.terminal.update(|progress| {
                 progress.end = end;

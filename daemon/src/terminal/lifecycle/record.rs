@@ -11,6 +11,7 @@ use termd_proto::{Label, Offset, TerminalId};
 use super::agents::TerminalAgents;
 use super::idle_timeout::IdleTimeout;
 use super::progress::Progress;
+use crate::clock::{boottime_ms, now_ms};
 use crate::shell::ShellNonce;
 use crate::store::TerminalRow;
 use crate::terminal::screen::scrollback::ScrollbackLines;
@@ -35,6 +36,10 @@ pub struct Record {
     pub pid: i32,
     pub owner: Owner,
     pub created_at_ms: i64,
+    /// The same in milliseconds of `CLOCK_BOOTTIME`, from which the times of its output are counted. Only
+    /// the notes have it.
+    #[serde(default)]
+    pub created_at_boottime_ms: Option<u64>,
     /// Columns at its creation.
     pub cols: u16,
     /// Rows at its creation.
@@ -148,6 +153,7 @@ impl Record {
             pid: row.pid,
             owner: row.owner.clone(),
             created_at_ms: row.created_at_ms,
+            created_at_boottime_ms: None,
             cols: row.first_cols.unwrap_or(row.cols),
             rows: row.first_rows.unwrap_or(row.rows),
             output_byte_limit: row.output_byte_limit,
@@ -169,6 +175,15 @@ impl Record {
             secrets: KnownSecrets::default(),
             shell_nonce: None,
         }
+    }
+
+    /// When it was created, in milliseconds of `CLOCK_BOOTTIME`; by the time of day where an earlier termd
+    /// has not noted it.
+    pub(crate) fn start_by_boottime(&self) -> u64 {
+        self.created_at_boottime_ms.unwrap_or_else(|| {
+            let age = now_ms().saturating_sub(self.created_at_ms);
+            boottime_ms().saturating_sub(u64::try_from(age).unwrap_or(0))
+        })
     }
 
     /// The size at the start.

@@ -129,6 +129,7 @@ impl BlockWriter {
                 start: due.start,
                 bytes,
                 origins,
+                arrivals: transcript.noted_arrivals(due.start, due.end),
                 committed: self.committed.clone(),
             }),
             failed => {
@@ -177,6 +178,7 @@ impl BlockWriter {
         let unstored = self.flow.unstored();
         self.backlog.set(unstored);
         self.terminal.set_unstored(unstored);
+        (self.terminal.transcript).forget_arrivals_before(self.flow.settled());
         let dropped = self.gaps().last().map_or(Offset::ZERO, |gap| gap.end);
         let expendable = self.flow.expendable().max(dropped.min(self.flow.stored()));
         if let Err(error) = (self.terminal.transcript).release_before(expendable.min(fed)) {

@@ -209,12 +209,15 @@ impl Flow {
         self.unstored() < max + drained
     }
 
-    /// Bytes before this are stored and past the window. The block that is being filled stays, as it is
-    /// read again each time it is stored.
+    /// Bytes before this are stored for good. The block that is being filled is read again each time it is
+    /// stored.
+    pub fn settled(&self) -> Offset {
+        self.stored.min(self.block_start)
+    }
+
+    /// Bytes before this are stored for good, and past the window.
     pub fn expendable(&self) -> Offset {
-        self.stored
-            .min(self.end.back(self.window))
-            .min(self.block_start)
+        self.settled().min(self.end.back(self.window))
     }
 
     /// Bytes that are not committed yet.

@@ -1,6 +1,7 @@
 //! Output on its way: from the PTY or the pipes into the spool, and from there to the screen and the
 //! store; what of it is kept.
 
+pub(crate) mod arrival_log;
 pub(crate) mod async_fd;
 pub(crate) mod backlog;
 pub(crate) mod block_writer;

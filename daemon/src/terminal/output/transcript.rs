@@ -1,16 +1,17 @@
 //! A terminal's output by offset, wherever it is: in the spool, or in the database.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::terminal::{Gap, GapCause};
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 
+use super::arrival_log::{ArrivalLog, cut};
 use super::quota::Gaps;
 use super::spool::Spool;
 use super::stream_map::{StreamBits, StreamMap};
-use crate::store::{Store, StoreError};
+use crate::store::{Arrival, Store, StoreError};
 
 /// Why output cannot be read.
 #[derive(Debug, Error)]
@@ -30,6 +31,8 @@ pub struct Transcript {
     store: Store,
     /// The gaps of a terminal that has a task. Of any other the database knows them.
     gaps: Mutex<Gaps>,
+    /// When the output came that the database does not have for good.
+    arrivals: Mutex<ArrivalLog>,
 }
 
 /// Bytes of output without a gap.
@@ -55,13 +58,20 @@ impl Span {
 
 impl Transcript {
     /// The transcript of a terminal that has a spool; with `streams` if its command is on pipes.
-    pub fn live(id: TerminalId, spool: Spool, streams: Option<StreamMap>, store: Store) -> Self {
+    pub(crate) fn live(
+        id: TerminalId,
+        spool: Spool,
+        streams: Option<StreamMap>,
+        arrivals: ArrivalLog,
+        store: Store,
+    ) -> Self {
         Self {
             id,
             spool: Some(spool),
             streams,
             store,
             gaps: Mutex::default(),
+            arrivals: Mutex::new(arrivals),
         }
     }
 
@@ -73,7 +83,51 @@ impl Transcript {
             streams: None,
             store,
             gaps: Mutex::default(),
+            arrivals: Mutex::new(ArrivalLog::stored()),
         }
+    }
+
+    /// Notes that the output has grown to `end`, so many milliseconds after the terminal's start. Only
+    /// the terminal's task does.
+    pub(crate) fn grew(&self, end: Offset, at_ms: u64) {
+        self.arrival_log().grew(end, at_ms);
+    }
+
+    /// When output that the database does not have for good came.
+    pub(crate) fn noted_arrivals(&self, from: Offset, to: Offset) -> Vec<Arrival> {
+        self.arrival_log().between(from, to)
+    }
+
+    /// The database has the arrivals before this for good.
+    pub(crate) fn forget_arrivals_before(&self, offset: Offset) {
+        self.arrival_log().forget_before(offset);
+    }
+
+    /// When the output in a range came: parts in order, each with the offset of its first byte. What lies
+    /// between them is not kept, or is older than what notes the times.
+    pub(crate) async fn arrivals(
+        &self,
+        from: Offset,
+        to: Offset,
+    ) -> Result<Vec<(Offset, Vec<Arrival>)>, TranscriptError> {
+        let (noted_from, noted) = {
+            let log = self.arrival_log();
+            (log.start(), log.between(from, to))
+        };
+        let stored_to = to.min(noted_from);
+        let mut parts = Vec::new();
+        if from < stored_to {
+            for (start, arrivals) in self.store.arrivals(&self.id, (from, stored_to)).await? {
+                let start = start.max(from);
+                parts.push((start, cut(arrivals.into_iter(), start, stored_to)));
+            }
+        }
+        parts.push((from.max(noted_from), noted));
+        Ok(parts)
+    }
+
+    fn arrival_log(&self) -> MutexGuard<'_, ArrivalLog> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The gaps that the terminal's task has set. Without a task, only [`gaps`](Self::gaps) knows
@@ -162,6 +216,8 @@ impl Transcript {
 
     /// Gives back all memory of the spool: from now on everything is read from the database.
     pub fn discard(&self) -> io::Result<()> {
+        let end = self.spool.as_ref().map_or(Offset::ZERO, Spool::end);
+        self.forget_arrivals_before(end);
         self.spool.as_ref().map_or(Ok(()), Spool::discard)?;
         self.streams.as_ref().map_or(Ok(()), StreamMap::discard)
     }

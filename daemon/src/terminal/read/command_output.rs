@@ -66,6 +66,7 @@ pub async fn read_command(
         at_end: seen >= until && (is_end || until >= progress.end),
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
+        times: None,
     })
 }
 

@@ -282,6 +282,7 @@ impl PlainReader {
             at_end,
             state,
             exit_status: progress.exit.as_ref().and_then(|exit| exit.status.clone()),
+            times: None,
         }
     }
 }

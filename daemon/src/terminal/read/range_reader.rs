@@ -98,6 +98,7 @@ pub(super) async fn read(
         at_end,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
+        times: None,
     })
 }
 

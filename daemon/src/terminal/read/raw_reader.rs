@@ -80,6 +80,7 @@ pub(super) async fn read_now(
         at_end: seen >= until,
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
+        times: None,
     };
     Ok(RawRead {
         result,

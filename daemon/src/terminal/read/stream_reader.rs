@@ -72,6 +72,7 @@ pub(super) async fn read(
             at_end,
             state,
             exit_status: progress.exit.and_then(|exit| exit.status),
+            times: None,
         };
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match left {
