@@ -13,7 +13,9 @@ mod params;
 
 use serde::{Deserialize, Serialize};
 
-pub use answers::{DeletedTranscript, Encoding, OutputTime, ReadResult, SendResult, WaitResult};
+pub use answers::{
+    DeletedTranscript, Encoding, OutputSize, OutputTime, ReadResult, SendResult, WaitResult,
+};
 pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};

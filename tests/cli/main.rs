@@ -49,6 +49,7 @@ mod daemon {
 /// What `read`, `run` and `history` print.
 mod output {
     mod agent_line;
+    mod export;
     mod gaps;
     mod history;
     mod lines;

@@ -9,7 +9,10 @@ use super::Cli;
 /// The verbs in groups, as `--help` lists them.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Start a command", &["run", "create", "new"]),
-    ("See its output", &["read", "screen", "screenshot", "wait"]),
+    (
+        "See its output",
+        &["read", "screen", "screenshot", "export", "wait"],
+    ),
     (
         "Act on terminals",
         &[
@@ -35,7 +38,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 41] = [
+const EXAMPLES: [(&str, &[&str]); 42] = [
     (
         "run",
         &[
@@ -90,6 +93,13 @@ const EXAMPLES: [(&str, &[&str]); 41] = [
         ],
     ),
     ("resize", &["termctl resize shell 120x40"]),
+    (
+        "export",
+        &[
+            "termctl export shell -o shell.cast",
+            "termctl export shell --format text",
+        ],
+    ),
     ("rename", &["termctl rename shell work"]),
     ("kill", &["termctl kill web", "termctl kill -INT web"]),
     (

@@ -34,7 +34,9 @@ pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb}
 pub(crate) use run::{
     CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
 };
-pub(crate) use screen::{ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg};
+pub(crate) use screen::{
+    ExportArgs, ExportFormatArg, ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg,
+};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
 pub(crate) use words::verb;
@@ -133,6 +135,8 @@ pub(crate) enum Verb {
     Screen(ScreenArgs),
     /// Take a picture of a terminal's screen
     Screenshot(ScreenshotArgs),
+    /// Write a terminal's recording, for asciinema or as text, while it runs too
+    Export(ExportArgs),
     /// Wait until terminals' commands have exited, or output matches; pass on the exit code
     Wait(WaitArgs),
     /// Type into a terminal

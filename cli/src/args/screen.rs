@@ -1,4 +1,4 @@
-//! The arguments of `screen` and `screenshot`.
+//! The arguments of `screen`, `screenshot` and `export`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +54,34 @@ pub(crate) struct ScreenArgs {
     /// Wait no longer than this, print the screen as it is, and exit with 124 [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
+}
+
+/// What `termctl export` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormatArg {
+    /// A recording as asciinema 3 plays it, with sizes, commands and the exit
+    Asciicast,
+    /// The same for asciinema 2, without the exit
+    AsciicastV2,
+    /// The exact bytes
+    Raw,
+    /// Plain text, redraws applied
+    Text,
+    /// What was run in it
+    Json,
+}
+
+/// `termctl export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Which terminal
+    pub(crate) terminal: String,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "asciicast")]
+    pub(crate) format: ExportFormatArg,
+    /// The file; `-` is standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// The colours of a screenshot.

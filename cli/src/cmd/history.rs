@@ -37,7 +37,7 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
     Ok(ExitCode::OK)
 }
 
-async fn list(
+pub(super) async fn list(
     link: &Link,
     filter: &CommandFilter,
     limit: u32,

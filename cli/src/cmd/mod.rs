@@ -12,6 +12,7 @@ mod daemon;
 mod delete;
 mod doctor;
 mod exec;
+mod export;
 mod history;
 mod hook;
 mod kill;
@@ -80,6 +81,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::New(args) => Box::pin(new::run(context, args)),
         Verb::Read(args) => Box::pin(read::run(context, args)),
         Verb::Screen(args) => Box::pin(screen::run(context, args)),
+        Verb::Export(args) => Box::pin(export::run(context, args)),
         Verb::Screenshot(args) => Box::pin(async move { screenshot::run(context, &args).await }),
         Verb::Wait(args) => Box::pin(wait::run(context, args).map_err(CliError::passing_on)),
         Verb::Send(args) => Box::pin(send::run(context, args)),

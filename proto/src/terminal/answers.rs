@@ -62,6 +62,21 @@ pub struct ReadResult {
     /// older than what notes the times, there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<OutputTime>>,
+    /// With `times`, the sizes of the terminal: that in force at `start`, and each that was set from there
+    /// to `end`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<OutputSize>>,
+}
+
+/// The size of a terminal from an offset of its output on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputSize {
+    /// The first byte that may have been meant for it.
+    pub at: Offset,
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
 }
 
 /// Output that came at one time, to 10 ms.

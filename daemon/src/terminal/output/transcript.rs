@@ -11,7 +11,7 @@ use super::arrival_log::{ArrivalLog, cut};
 use super::quota::Gaps;
 use super::spool::Spool;
 use super::stream_map::{StreamBits, StreamMap};
-use crate::store::{Arrival, Store, StoreError};
+use crate::store::{Arrival, SizeChange, Store, StoreError};
 
 /// Why output cannot be read.
 #[derive(Debug, Error)]
@@ -124,6 +124,12 @@ impl Transcript {
         }
         parts.push((from.max(noted_from), noted));
         Ok(parts)
+    }
+
+    /// The sizes that the terminal had from an offset on, in order; the first may be older. Empty: always
+    /// its first one.
+    pub(crate) async fn sizes(&self, from: Offset) -> Result<Vec<SizeChange>, TranscriptError> {
+        Ok(self.store.sizes(&self.id, from).await?)
     }
 
     fn arrival_log(&self) -> MutexGuard<'_, ArrivalLog> {

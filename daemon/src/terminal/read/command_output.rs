@@ -67,6 +67,7 @@ pub async fn read_command(
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
+        sizes: None,
     })
 }
 

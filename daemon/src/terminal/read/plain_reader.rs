@@ -283,6 +283,7 @@ impl PlainReader {
             state,
             exit_status: progress.exit.as_ref().and_then(|exit| exit.status.clone()),
             times: None,
+            sizes: None,
         }
     }
 }

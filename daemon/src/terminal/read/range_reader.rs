@@ -99,6 +99,7 @@ pub(super) async fn read(
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
+        sizes: None,
     })
 }
 

@@ -81,6 +81,7 @@ pub(super) async fn read_now(
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
+        sizes: None,
     };
     Ok(RawRead {
         result,

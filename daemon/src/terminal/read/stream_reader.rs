@@ -73,6 +73,7 @@ pub(super) async fn read(
             state,
             exit_status: progress.exit.and_then(|exit| exit.status),
             times: None,
+            sizes: None,
         };
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match left {

@@ -1,0 +1,83 @@
+//! `export`: recordings that others read.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use termd_test_support::{TestDaemon, wait_until};
+
+use crate::termctl::{command, ok, termctl};
+
+/// The header and the events of a recording.
+fn parsed(cast: &str) -> (Value, Vec<(f64, String, String)>) {
+    let mut lines = cast.lines().map(|line| serde_json::from_str(line).unwrap());
+    let header: Value = lines.next().unwrap();
+    let events = lines.map(|event: Value| {
+        let text = |place: usize| event[place].as_str().unwrap().to_owned();
+        (event[0].as_f64().unwrap(), text(1), text(2))
+    });
+    (header, events.collect())
+}
+
+fn of_code(events: &[(f64, String, String)], code: &str) -> Vec<String> {
+    let of = events.iter().filter(|event| event.1 == code);
+    of.map(|event| event.2.clone()).collect()
+}
+
+#[test]
+fn a_recording_has_output_sizes_commands_and_the_exit() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--label", "shell", "--", "bash"]);
+    let run = |line: &str| ok(&daemon, &["exec", "shell", "--", line]);
+    run("echo ä€");
+    ok(&daemon, &["resize", "shell", "90x30"]);
+    run("seq 3000");
+    let (_, while_it_runs) = parsed(&ok(&daemon, &["export", "shell"]));
+    assert_eq!(of_code(&while_it_runs, "x"), [""; 0]);
+    ok(&daemon, &["send", "shell", "exit 3", "--enter"]);
+    termctl(&daemon, &["wait", "shell"]);
+    let file = daemon.path("shell.cast");
+    ok(&daemon, &["export", "shell", "-o", file.to_str().unwrap()]);
+    let (header, events) = parsed(&fs::read_to_string(&file).unwrap());
+    assert_eq!(
+        (&header["version"], &header["title"]),
+        (&json!(3), &json!("shell"))
+    );
+    assert_eq!(
+        (&header["term"]["cols"], &header["term"]["rows"]),
+        (&json!(80), &json!(24))
+    );
+    let raw = command(&daemon, &["export", &id, "--format", "raw"])
+        .output()
+        .unwrap()
+        .stdout;
+    assert_eq!(of_code(&events, "o").concat().as_bytes(), raw);
+    assert_eq!(of_code(&events, "r"), ["90x30"]);
+    assert_eq!(of_code(&events, "m"), ["echo ä€", "seq 3000", "exit 3"]);
+    assert_eq!(of_code(&events, "x"), ["3"]);
+    assert_eq!(events.last().unwrap().1, "x");
+    let length: f64 = events.iter().map(|event| event.0).sum();
+    assert!((0.0..60.0).contains(&length), "{length} s");
+
+    let (header, events) = parsed(&ok(&daemon, &["export", &id, "--format", "asciicast-v2"]));
+    assert_eq!(
+        (&header["version"], &header["width"], &header["height"]),
+        (&json!(2), &json!(80), &json!(24))
+    );
+    assert!(events.is_sorted_by(|one, next| one.0 <= next.0));
+    assert_eq!(of_code(&events, "o").concat().as_bytes(), raw);
+
+    wait_until("the last command is recorded", || {
+        let commands = termctl(&daemon, &["export", &id, "--format", "json"]).json();
+        let texts = commands.as_array().unwrap().iter();
+        let texts: Vec<_> = texts
+            .map(|command| command["text"].as_str().unwrap())
+            .collect();
+        texts[1..] == ["echo ä€", "seq 3000", "exit 3"]
+    });
+    let none = termctl(&daemon, &["export", &id, "-o", "/nowhere/x.cast"]);
+    assert_eq!(
+        (none.code, none.err.lines().count()),
+        (Some(1), 1),
+        "{none:?}"
+    );
+}
