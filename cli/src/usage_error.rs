@@ -102,6 +102,9 @@ pub(crate) enum UsageError {
     /// `setup --shell` without `--client`, where no client that takes a shell is installed.
     #[error("no client was found whose shell could be set; --client sets up one of {known}")]
     NoClientWithShell { known: String },
+    /// `setup --hooks` without `--client`, where no client that has hooks is installed.
+    #[error("no client was found whose hooks can ask; --client sets up one of {known}")]
+    NoClientWithHooks { known: String },
     /// `setup`: the path of this program cannot stand in a client's settings.
     #[error("{}: settings hold UTF-8 only", escaped(&.0.to_string_lossy()))]
     ProgramNotUtf8(PathBuf),

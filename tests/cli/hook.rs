@@ -72,6 +72,38 @@ fn the_gate_s_verdict_is_the_agent_s_own_answer() {
 }
 
 #[test]
+fn a_shell_of_termd_s_asks_by_itself() {
+    let home = Home::create();
+    home.configure(
+        "kill_grace_ms = 300\n[[policy.rules]]\neffect = \"deny\"\nprogram = \"curl\"\nfront = \"shell\"\n",
+    );
+    let daemon = TestDaemon::start_in(home);
+    let shells = daemon.path("share/termd/shells");
+    std::fs::create_dir_all(&shells).unwrap();
+    std::fs::write(shells.join("bash"), "").unwrap();
+    let answer = |variable: &str, value: &str, line: &str| {
+        let mut hook = command(&daemon, &["hook", "claude"]);
+        hook.env(variable, value)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = hook.spawn().unwrap();
+        let input = bash(line);
+        (child.stdin.take().unwrap().write_all(input.as_bytes())).unwrap();
+        TermctlOutput::wait(child).out
+    };
+    let shell = shells.join("bash").display().to_string();
+    let path = format!("{}:/usr/bin:/bin", shells.display());
+    for (variable, value) in [("CLAUDE_CODE_SHELL", shell.as_str()), ("PATH", &path)] {
+        assert_eq!(answer(variable, value, "rm -rf src"), "", "{variable}");
+        assert!(
+            answer(variable, value, "curl x").contains("deny"),
+            "{variable}"
+        );
+    }
+    assert!(answer("CLAUDE_CODE_SHELL", "/bin/bash", "rm -rf src").contains("ask"));
+}
+
+#[test]
 fn nothing_is_said_where_nothing_is_known() {
     let daemon = TestDaemon::start();
     for input in ["", "{", "[1]", "{\"tool_name\":\"Read\"}", "\u{0}"] {

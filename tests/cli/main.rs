@@ -18,6 +18,7 @@ mod policy;
 mod run;
 mod send;
 mod setup;
+mod setup_hooks;
 mod setup_shell;
 mod termctl;
 mod terminal_end;

@@ -23,6 +23,10 @@ pub(crate) struct SetupArgs {
     /// client's setting for them
     #[arg(long, conflicts_with_all = ["project", "tools", "name", "env"])]
     pub(crate) shell: bool,
+    /// Have agents ask the gate before each command by a hook of theirs, for agents whose shell is not
+    /// termd's
+    #[arg(long, conflicts_with_all = ["shell", "project", "tools", "name", "env"])]
+    pub(crate) hooks: bool,
     /// Set up the project in the current directory, not the user
     #[arg(long)]
     pub(crate) project: bool,

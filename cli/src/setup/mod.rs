@@ -10,7 +10,9 @@ mod entry;
 mod environments;
 mod file;
 mod fragment;
+mod hooks;
 mod json;
+mod list_item;
 mod shell_entries;
 mod shells;
 #[cfg(test)]
@@ -25,8 +27,9 @@ use thiserror::Error;
 pub(crate) use clients::{CLIENTS, Client, ClientName, Places, Scope, names};
 pub(crate) use entry::{Arguments, Server};
 pub(crate) use fragment::fragment;
+pub(crate) use hooks::{HookEntry, names as clients_with_hooks};
 pub(crate) use shell_entries::{ShellEntry, Trial, names as clients_with_shell_entries};
-pub(crate) use shells::{Shells, program_beside};
+pub(crate) use shells::{Shells, is_shell_path, program_beside};
 
 use clients::Format;
 use entry::fields;
@@ -83,6 +86,9 @@ pub(crate) enum SetupError {
     /// This client has no shell that can be set.
     #[error("{0} takes its shell from nowhere that termctl could set; {known} do", known = shell_entries::names())]
     TakesNoShell(&'static str),
+    /// This client has no hook that could ask.
+    #[error("{0} has no hook that can ask a person; {known} do", known = hooks::names())]
+    TakesNoHook(&'static str),
     /// The program of the shells is not installed.
     #[error(
         "there is no {PROGRAM} beside {}, and agents' shells are links to it; install it there first",

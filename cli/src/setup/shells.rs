@@ -209,7 +209,7 @@ enum LinkState {
 }
 
 /// Whether a path is one of our shells, in any user's data.
-pub(super) fn is_shell_path(path: &str) -> bool {
+pub(crate) fn is_shell_path(path: &str) -> bool {
     let path = Path::new(path);
     let is_named = path.file_name().and_then(|name| name.to_str());
     is_named.is_some_and(|name| NAMES.contains(&name))

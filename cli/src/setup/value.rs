@@ -116,7 +116,8 @@ pub(super) fn found(text: &str, path: &[&str]) -> Result<Option<Value>, Fault> {
     Ok(setting.found(body)?.map(|(value, _)| value))
 }
 
-fn settings(value: Option<Value>) -> Map<String, Value> {
+/// The members of the settings' object.
+pub(super) fn settings(value: Option<Value>) -> Map<String, Value> {
     match value {
         Some(Value::Object(members)) => members,
         _ => Map::new(),

@@ -56,6 +56,7 @@ class Agent:
 
 
 class Claude(Agent):
+    client = "claude-code"
     tool = "Bash"
     keeps_cwd = True
     joins_streams = True
@@ -146,6 +147,7 @@ class Opencode(Agent):
 
 
 class Gemini(Agent):
+    client = "gemini"
     tool = "run_shell_command"
     has_limit = False
     lacks_sandbox = "Gemini CLI's sandbox is a container of Docker or Podman"

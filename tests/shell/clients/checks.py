@@ -11,6 +11,7 @@ import subprocess
 from agents import Sandbox
 from processes import Sleepers, wait_until
 from report import Skip, expect
+from shell import AgentEnded
 
 # How soon nothing of an agent's commands may be alive after its end.
 MAX_SURVIVAL = 3
@@ -38,11 +39,13 @@ while time.monotonic() < deadline:
 """
 
 CHECKS = []
+# Those of an agent with hooks.
+HOOK_CHECKS = []
 
 
-def check(name):
+def check(name, checks=CHECKS):
     def add(function):
-        CHECKS.append((name, function))
+        checks.append((name, function))
         return function
 
     return add
@@ -302,3 +305,28 @@ def expect_bubblewrap():
     )
     if tried.returncode:
         raise Skip(f"bubblewrap builds no sandbox here: {tried.stderr.strip()}")
+
+
+@check("a harmless command runs", HOOK_CHECKS)
+def harmless_with_hook(setting):
+    expect("fine" in expect_exit(setting, "echo fine", 0).text, "it has printed nothing")
+
+
+@check("a dangerous command does not run", HOOK_CHECKS)
+def dangerous_with_hook(setting):
+    (setting.work / "victim").mkdir()
+    try:
+        text = setting.shell.run("rm -rf victim").text
+    except AgentEnded as ended:
+        # Gemini CLI ends where it would have to ask and nobody is there.
+        text = str(ended)
+    expect((setting.work / "victim").is_dir(), f"it is gone: {text[-300:]}")
+    return text.strip().splitlines()[0][:200]
+
+
+@check("a denied command does not run, and the model learns why", HOOK_CHECKS)
+def denied_with_hook(setting):
+    answer = setting.shell.run("frob > frobbed")
+    expect(not (setting.work / "frobbed").exists(), f"it ran: {answer.text[-300:]}")
+    expect("termd" in answer.text, answer.text[-300:])
+    return answer.text.strip().splitlines()[0][:200]

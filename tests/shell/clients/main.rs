@@ -27,6 +27,8 @@ const MIN_PYTHON: u32 = 11;
 /// hang to their limit.
 const MAX_DURATION: Duration = Duration::from_mins(8);
 
+/// For the checks of hooks: a program that nothing else runs.
+const DENIES_FROB: &str = "[[policy.rules]]\nprogram = \"frob\"\neffect = \"deny\"\n";
 /// Why the second mode cannot be checked.
 const NO_SHELL: &str = "there is no termd-shell yet";
 /// The user that root runs the tests of `termd-shell` as once more.
@@ -46,6 +48,8 @@ enum Mode {
     Plain,
     /// `termd-shell`.
     Termd,
+    /// Its own, and the agent asks the gate by a hook.
+    Hooks,
 }
 
 fn check(scenario: &str, agent: &CodingAgent, mode: Mode) {
@@ -82,7 +86,7 @@ fn run(scenario: &str, agent: &CodingAgent, mode: Mode) -> Result<Outcome, Strin
             run_to_end(exec_server.args(["codex-exec-server", "--help"])).map_err(as_text)?;
         }
     }
-    let daemon = TestDaemon::start();
+    let daemon = TestDaemon::configured(DENIES_FROB);
     let folder = "shell/clients";
     Ok(scenario::outcome(
         &daemon,
@@ -125,6 +129,25 @@ fn as_ordinary_user() {
         Ok(status) => assert!(status.success(), "{test}: {status}"),
         Err(error) => skip(test, format_args!("setpriv does not run: {error}")),
     }
+}
+
+/// An agent whose commands are judged by a hook.
+macro_rules! hooks {
+    ($($name:ident: $agent:expr;)*) => {
+        mod hooks {
+            use super::*;
+
+            $(#[test]
+            fn $name() {
+                check(concat!(stringify!($name), "-hooks"), &$agent, Mode::Hooks);
+            })*
+        }
+    };
+}
+
+hooks! {
+    claude: CLAUDE;
+    gemini: GEMINI;
 }
 
 /// Two tests for each agent.

@@ -1,7 +1,8 @@
 """Makes the checks of one agent in one mode: `python run.py AGENT-MODE`. The Rust test of that name calls it.
 
 In the mode `plain` the agent has its own shell. What is wrong is then reported, and fails nothing. In the
-mode `termd` its shell is `termd-shell`. The environment names the test's daemon, the agent's program (AGENT),
+mode `termd` its shell is `termd-shell`. In the mode `hooks` it has its own shell, and asks the gate by a hook of
+its own. The environment names the test's daemon, the agent's program (AGENT),
 that shell (TERMD_SHELL), and a directory for the agent's home (SCRATCH). It is not below /tmp, which sandboxes
 leave writable, and where Codex makes none.
 """
@@ -30,12 +31,13 @@ SHELLS = ["bash", "zsh", "sh"]
 class Setting:
     """An agent in a mode, with its home, its project, and the shell that its checks share."""
 
-    def __init__(self, agent, has_termd_shell):
+    def __init__(self, agent, mode):
         self.agent = agent
+        self.has_hooks = mode == "hooks"
         self.home = Path(os.environ["SCRATCH"])
         self.work = self.home / "work"
         self.work.mkdir()
-        self.termd_shell = self.make_termd_shell() if has_termd_shell else None
+        self.termd_shell = self.make_termd_shell() if mode == "termd" else None
         self.bash = self.termd_shell.bash if self.termd_shell else "/bin/bash"
         self.secret = SECRET
         self.variables = dict([SECRET])
@@ -50,6 +52,11 @@ class Setting:
         for name in SHELLS:
             (folder / name).symlink_to(os.environ["TERMD_SHELL"])
         return agents.TermdShell(folder)
+
+    def enter_hooks(self):
+        """Behind the agent's own settings."""
+        command = [os.environ["TERMCTL"], "setup", "--hooks", "--client", self.agent.client]
+        subprocess.run(command, env={**os.environ, "HOME": str(self.home)}, check=True)
 
     @property
     def shell(self):
@@ -116,14 +123,14 @@ class Outcomes:
 def main(scenario):
     name, mode = scenario.split("-")
     outcomes = Outcomes(mode)
-    setting = Setting(agents.AGENTS[name], mode == "termd")
+    setting = Setting(agents.AGENTS[name], mode)
     try:
-        for what, function in checks.CHECKS:
+        for what, function in checks.HOOK_CHECKS if setting.has_hooks else checks.CHECKS:
             outcomes.make(what, function, setting)
     finally:
         setting.close()
     print(f"total {outcomes.right} of {outcomes.right + outcomes.wrong}", flush=True)
-    sys.exit(1 if mode == "termd" and outcomes.wrong else 0)
+    sys.exit(1 if mode != "plain" and outcomes.wrong else 0)
 
 
 main(sys.argv[1])

@@ -54,6 +54,8 @@ class Shell:
         self.stack.callback(processes.kill, lambda: processes.with_variable(self.marker))
         model = self.stack.enter_context(scripted_model.serve(self.next_call, agent.tool))
         arguments, variables = agent.launch(setting.home, model.url, setting.termd_shell, sandbox)
+        if setting.has_hooks:
+            setting.enter_hooks()
         name, value = self.marker.split("=")
         environment = coding_agents.environment(setting.home, setting.work, {**variables, **setting.variables})
         self.process = subprocess.Popen(

@@ -1,6 +1,8 @@
-//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients, or termd's shells to those of agents.
+//! `termctl setup`: adds `termctl mcp` to the settings of MCP clients, or termd's shells or its hooks to
+//! those of agents.
 //! Never starts the daemon.
 
+mod hooks;
 mod report;
 mod shell;
 
@@ -26,6 +28,9 @@ use report::Report;
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
     if args.shell {
         return shell::run(context, args);
+    }
+    if args.hooks {
+        return hooks::run(context, args);
     }
     let places = places()?;
     let scope = if args.project {
@@ -105,15 +110,18 @@ fn print(
         return Ok(ExitCode::OK);
     }
     for (client, path) in chosen {
-        // On standard error, so that the text alone can be piped into a file.
-        output::note(&format!(
-            "{}: {}",
-            client.name,
-            escaped(&path.display().to_string())
-        ));
+        note_file(client.name, path);
         output::print(setup::fragment(client.format, server).as_bytes())?;
     }
     Ok(ExitCode::OK)
+}
+
+/// Names a file on standard error, so that the text alone can be piped into it.
+fn note_file(client: &str, path: &Path) {
+    output::note(&format!(
+        "{client}: {}",
+        escaped(&path.display().to_string())
+    ));
 }
 
 fn server(args: &SetupArgs) -> Result<Server, CliError> {

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use termd_client::escape::escaped;
 
-use super::{installation, places, report::Report};
+use super::{installation, note_file, places, report::Report};
 use crate::args::SetupArgs;
 use crate::cmd::Context;
 use crate::error::CliError;
@@ -109,12 +109,4 @@ fn print(
         output::print(text(entry).as_bytes())?;
     }
     Ok(ExitCode::OK)
-}
-
-/// Names a file on standard error, so that the text alone can be piped into it.
-fn note_file(client: &str, path: &Path) {
-    output::note(&format!(
-        "{client}: {}",
-        escaped(&path.display().to_string())
-    ));
 }
