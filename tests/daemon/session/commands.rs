@@ -14,15 +14,17 @@ fn a_terminals_own_command_is_listed_and_shown() {
     let id = &info["id"];
     client.ok("session.wait", &json!({ "id": id }));
     let mut shown = Value::Null;
-    wait_until("its end is in the database", || {
+    wait_until("its end and its hash are in the database", || {
         shown = client.ok("command.show", &json!({ "id": "it", "number": -1 }));
-        shown["ended_at_ms"].is_i64()
+        shown["output_sha256"].is_string()
     });
     let ended = shown["ended_at_ms"].clone();
     let expected = json!({
         "terminal": id, "number": 0, "source": "argv", "text": "printf 'a b'",
         "cwd": info["cwd"], "started_at_ms": info["created_at_ms"], "ended_at_ms": ended,
         "exit_code": 0, "signal": null, "start": 0, "end": null,
+        // `printf 'a b' | sha256sum`.
+        "output_sha256": "c8687a08aa5d6ed2044328fa6a697ab8e96dc34291e8c2034ae8c38e6fcc6d65",
     });
     assert_eq!(shown, expected);
     let page = client.ok("command.list", &Value::Null);
