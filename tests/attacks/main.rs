@@ -16,6 +16,7 @@ mod record;
 mod rules;
 mod termctl_lines;
 mod tty;
+mod typed_lines;
 
 use std::io;
 use std::net::Shutdown;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         rules::ATTACKS,
         termctl_lines::ATTACKS,
         tty::ATTACKS,
+        typed_lines::ATTACKS,
     ];
     let trial = |(name, attack): &Attack| {
         let attack = *attack;

@@ -26,6 +26,7 @@ pub use agent_line::agent_line;
 pub use daemon::Daemon;
 pub use environment_hash::env_sha256;
 pub use inspect::cwd::PossibleCwd;
+pub use inspect::finding::DangerousCommand;
 pub use inspect::gate::{CompiledGate, PatternError};
 pub use policy::always_rule::AlwaysRule;
 pub use policy::approved::{Approved, ApprovedSpec};

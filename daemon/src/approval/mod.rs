@@ -27,7 +27,7 @@ use question_table::QuestionTable;
 
 pub use people::{PersonInReach, Reach};
 pub use question_table::{
-    Always, Doubt, NotAnswered, PastDenial, Standing, Subject, SubjectHashes,
+    Always, Doubt, NotAnswered, Part, PastDenial, Standing, Subject, SubjectHashes,
 };
 
 /// The questions of this server. Cheap to clone.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use termd_policy::program::is_shell;
 use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::TerminalId;
@@ -48,31 +48,33 @@ pub struct Subject {
     pub program: Option<String>,
     /// The directory in which the command would run.
     pub cwd: String,
-    /// The whole command.
+    /// The whole command; of lines that one call types, each that is asked about.
     pub command: String,
+    /// What of it is dangerous by itself.
+    pub parts: Vec<Part>,
     /// SHA-256, in hexadecimal, of the variables that the request sets; `None`: it sets none.
     pub env_sha256: Option<String>,
     /// SHA-256, in hexadecimal, of the lines that were typed before this one; `None`: there were none.
     pub earlier_sha256: Option<String>,
 }
 
+/// A part of a command, which may stand in another one. A denial is of each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The program that reads it, where it is typed.
+    pub program: Option<String>,
+    /// The directory in which it would run.
+    pub cwd: String,
+    /// The command.
+    pub command: String,
+}
+
 impl Subject {
     /// The hashes of this subject.
     fn hashes(&self, key: &RedactionKey) -> SubjectHashes {
-        let is_agents = self.agent.is_some();
-        // An agent may type the same into another terminal, and into another shell.
-        let terminal = self.terminal.as_ref().filter(|_| !is_agents);
-        let program = self.program.as_deref();
-        let program = program.filter(|program| !is_agents || !is_shell(program));
-        let act = json!([
-            is_agents,
-            self.uid,
-            self.terminal.is_some(),
-            terminal,
-            program,
-            self.cwd,
-            self.command
-        ]);
+        let act = self.act(self.program.as_deref(), &self.cwd, &self.command);
+        let parts = self.parts.iter();
+        let parts = parts.map(|part| self.act(part.program.as_deref(), &part.cwd, &part.command));
         let caller = json!([
             self.front,
             self.client,
@@ -84,20 +86,47 @@ impl Subject {
         let whole = json!([act, caller, self.env_sha256, self.earlier_sha256]);
         SubjectHashes {
             act: key.sha256(&act.to_string()),
+            parts: parts.map(|part| key.sha256(&part.to_string())).collect(),
             whole: key.sha256(&whole.to_string()),
         }
     }
+
+    /// What is done where, and whether an agent or a person does it.
+    fn act(&self, program: Option<&str>, cwd: &str, command: &str) -> Value {
+        let is_agents = self.agent.is_some();
+        // An agent may type the same into another terminal, and into another shell.
+        let terminal = self.terminal.as_ref().filter(|_| !is_agents);
+        let program = program.filter(|program| !is_agents || !is_shell(program));
+        let is_typed = self.terminal.is_some();
+        json!([
+            is_agents, self.uid, is_typed, terminal, program, cwd, command
+        ])
+    }
 }
 
-/// A subject as a record can hold it: two keyed hashes, of which nobody learns the command.
+/// A subject as a record can hold it: keyed hashes, of which nobody learns the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubjectHashes {
     /// Of what would be done, and whether an agent or a person does it. A denial is of that: an agent
     /// that calls itself by another name, comes through another front or sets a variable more asks
     /// for the same thing.
     pub act: String,
+    /// The same of its parts, of which a denial is, too.
+    pub parts: Vec<String>,
     /// Of everything. An approval is for that.
     pub whole: String,
+}
+
+impl SubjectHashes {
+    fn acts(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.act).chain(&self.parts)
+    }
+
+    /// Whether a denial of this one is one of the other.
+    fn denies(&self, other: &Self) -> bool {
+        self.acts()
+            .any(|act| other.acts().any(|other| act == other))
+    }
 }
 
 /// What the gate says of a command.
@@ -292,7 +321,7 @@ impl QuestionTable {
     /// The denial that holds for a subject.
     fn denial_of(&self, subject: &SubjectHashes) -> Option<ApprovalInfo> {
         let mut denials = self.questions.iter().rev().filter(|question| {
-            question.info.state == ApprovalState::Denied && question.subject.act == subject.act
+            question.info.state == ApprovalState::Denied && question.subject.denies(subject)
         });
         denials.next().map(|question| question.info.clone())
     }

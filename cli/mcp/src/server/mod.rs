@@ -32,7 +32,8 @@ use crate::toolset::Toolset;
 use confirm::Consent;
 use subscriptions::Subscriptions;
 
-/// Most questions of the gate about one call: about its terminal, and about each line that it types.
+/// Most questions of the gate about one call: about its terminal, and about what it does. Others may answer
+/// one meanwhile.
 const MAX_QUESTIONS: usize = 4;
 
 /// The instructions for a model.

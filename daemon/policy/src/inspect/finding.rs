@@ -16,6 +16,16 @@ pub(crate) struct Finding {
     pub(crate) is_read: bool,
 }
 
+/// A dangerous command of a text, all words of which are known. A person's denial of the text is one of
+/// the command, in whatever text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DangerousCommand {
+    /// Its words, joined by one space, each quoted where a shell needs it.
+    pub text: String,
+    /// The directories in which it may run, as far as the text tells.
+    pub directories: Vec<String>,
+}
+
 /// One command of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InspectedCommand {

@@ -4,7 +4,7 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 use termd_proto::terminal::Front;
 
 use super::fetched::Fetched;
-use super::finding::{Finding, InspectedCommand};
+use super::finding::{DangerousCommand, Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
 use super::program_word::unknown_name_end;
 use super::secret_flow::SecretFlow;
@@ -16,6 +16,7 @@ use crate::program::kind::{ProgramKind, base_name};
 use crate::program::table::Programs;
 use crate::program::wrapper;
 use crate::shell::state::ShellState;
+use crate::shell::text::quote::command_text;
 use crate::shell::word::{Word, joined};
 
 /// Shell lines in shell lines, and statements in statements, that are read.
@@ -31,6 +32,9 @@ const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
 const MAX_WORD_BYTES: usize = 32 * MAX_JUDGED_BYTES;
 /// How often the words of an argv longer than `MAX_WORD_BYTES` are read.
 const MAX_ARGV_READS: usize = 16;
+
+/// Dangerous commands that a denial of a text is for, beside the text. Each is a hash in its record.
+const MAX_DANGEROUS: usize = 64;
 
 const TOO_MUCH_NESTED: &str = "too much of it stands within itself to be looked into";
 
@@ -50,6 +54,8 @@ pub(crate) struct Inspection {
     pub(crate) commands: Vec<InspectedCommand>,
     /// What runs if the text does not run in its order.
     pub(crate) unordered: Unordered,
+    /// The dangerous ones of which all words are known, up to [`MAX_DANGEROUS`].
+    pub(crate) dangerous: Vec<DangerousCommand>,
     /// What is wrong with the text and with no one command of it.
     pub(crate) text_findings: Vec<Finding>,
     /// What the text has set in its shell so far.
@@ -271,6 +277,10 @@ impl Inspection {
         let danger = danger
             .filter(|danger| !is_unlikely || danger.verdict == Verdict::Dangerous)
             .filter(|danger| !is_persons || !danger.needs_person);
+        let is_dangerous = |danger: &Danger| danger.verdict == Verdict::Dangerous;
+        if danger.as_ref().is_some_and(is_dangerous) {
+            self.add_dangerous(program, args);
+        }
         self.commands.push(InspectedCommand {
             program: program.to_owned(),
             name_end: words.first().and_then(unknown_name_end),
@@ -288,6 +298,23 @@ impl Inspection {
                 is_read: !danger.runs_unread,
             }),
         });
+    }
+
+    fn add_dangerous(&mut self, program: &str, args: &[Word]) {
+        if self.dangerous.len() >= MAX_DANGEROUS || !args.iter().all(Word::is_known) {
+            return;
+        }
+        let program = std::iter::once(program.to_owned());
+        let words: Vec<String> = program
+            .chain(args.iter().map(|word| word.text.clone()))
+            .collect();
+        let command = DangerousCommand {
+            text: command_text(&words),
+            directories: self.state.place.paths(),
+        };
+        if !self.dangerous.contains(&command) {
+            self.dangerous.push(command);
+        }
     }
 
     /// Adds a script as the program that it is, for rules.

@@ -4,6 +4,7 @@ use termd_proto::policy::Judgement;
 
 use super::only_once::OnlyOnceReason;
 use crate::inspect::cwd::PossibleCwd;
+use crate::inspect::finding::DangerousCommand;
 use crate::profile::Profile;
 
 /// What is done about a request, by which rule, and what the command runs under.
@@ -23,4 +24,6 @@ pub struct Decision {
     pub only_once: Option<OnlyOnceReason>,
     /// The directory in which the next text starts that the same shell reads.
     pub next_cwd: PossibleCwd,
+    /// The first dangerous commands of the text.
+    pub dangerous: Vec<DangerousCommand>,
 }

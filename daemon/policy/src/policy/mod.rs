@@ -244,6 +244,7 @@ impl Policy {
             profiles_by_rule,
             only_once,
             next_cwd: start.behind_text(&inspection, completeness),
+            dangerous: inspection.dangerous,
         }
     }
 

@@ -40,6 +40,7 @@ fn subject(command: &str) -> Subject {
         program: None,
         cwd: "/project".to_owned(),
         command: command.to_owned(),
+        parts: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
     }

@@ -225,8 +225,9 @@ impl Approver {
         if let Some(reason) = &info.reason {
             detail.insert("reason".to_owned(), text(reason));
         }
-        if let Some(SubjectHashes { act, whole }) = self.approvals.hashes_of(&info.id) {
+        if let Some(SubjectHashes { act, parts, whole }) = self.approvals.hashes_of(&info.id) {
             detail.insert("act".to_owned(), text(&act));
+            detail.insert("parts".to_owned(), parts.into());
             detail.insert("subject".to_owned(), text(&whole));
         }
         let (action, terminal) = (AuditAction::ApprovalAnswer, info.terminal.as_ref());

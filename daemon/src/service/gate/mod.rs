@@ -24,7 +24,7 @@ use self::policy_in_force::{decide_by_names, judge_apart};
 use self::ruling::Consent;
 use super::audit_log::AuditLog;
 use super::random::random_bits;
-use crate::approval::{Always, Approvals, Doubt, Standing, Subject};
+use crate::approval::{Always, Approvals, Doubt, Part, Standing, Subject};
 use crate::keeper_client::KeeperClient;
 use crate::store::AuditAction;
 use crate::terminal::error::TerminalError;
@@ -34,8 +34,8 @@ use crate::terminal::input::foreground::foreground_process;
 use crate::terminal::input::shell_prompt::PromptState;
 use crate::terminal::input::stdin_reader::stdin_reader;
 use termd_policy::{
-    CompiledGate, Completeness, Decision, Invocation, OnlyOnceReason, PossibleCwd, Profile,
-    Request, TypedLine, TypedLines, command_text, env_sha256, program,
+    CompiledGate, Completeness, DangerousCommand, Decision, Invocation, OnlyOnceReason,
+    PossibleCwd, Profile, Request, TypedLine, TypedLines, command_text, env_sha256, program,
 };
 
 pub(crate) use self::approved_rules::ApprovedRules;
@@ -140,6 +140,7 @@ impl Gate {
         let decision = self.decide_command(command, &request);
         let subject = Subject {
             env_sha256: env_sha256(command.all_env),
+            parts: parts(&decision.dangerous, None),
             ..subject(owner, &cwd, &text)
         };
         let judgement = self.held_by_denial(decision.judgement.clone(), &subject);
@@ -256,35 +257,70 @@ impl Gate {
         // A line runs where the program is by now, and not where the terminal was started. A line
         // behind another one of the same call runs where that one may lead.
         let mut whereabouts = PossibleCwd::at(Some(typing.cwd.unwrap_or(&terminal.record.cwd)));
+        let readings = lines.chunk_by(TypedLine::is_same).filter_map(|readings| {
+            let judged = readings
+                .iter()
+                .map(|line| self.judge_line(terminal, typist, line, typing, &mut whereabouts));
+            judged.reduce(JudgedLine::stricter)
+        });
+        let lines: Vec<JudgedLine<'_>> = readings.collect();
         let asker = typist.asker();
-        for readings in lines.chunk_by(TypedLine::is_same) {
-            let mut judged: Option<JudgedLine<'_>> = None;
-            for line in readings {
-                let next = self.judge_line(terminal, typist, line, typing, &mut whereabouts);
-                judged = Some(match judged {
-                    Some(judged) => judged.stricter(next),
-                    None => next,
-                });
+        if typing.is_secret {
+            for line in lines {
+                let ruling = self.rule_on_secret(line.judgement, asker);
+                self.record_line(terminal, typist, line.program, &ruling)
+                    .await?;
+                if !ruling.allows() {
+                    return Err(ruling.into_error());
+                }
             }
-            let Some(judged) = judged else {
-                continue;
+            return Ok(());
+        }
+        let consent = self.consent_to_lines(terminal, typist, &lines).await?;
+        for line in lines {
+            let consent = match line.judgement.effect {
+                Effect::Confirm => consent.clone(),
+                Effect::Allow | Effect::Deny => Consent::None,
             };
-            let ruling = if typing.is_secret {
-                self.rule_on_secret(judged.judgement, asker)
-            } else {
-                let command = Some(shown(&judged.subject.command));
-                let always = || Always::No(judged.only_once.to_string());
-                let (judgement, subject) = (judged.judgement, judged.subject);
-                let consent = self.consent(&judgement, subject, asker, Vec::new(), always)?;
-                self.ruling(judgement, command, consent, asker)
-            };
-            self.record_line(terminal, typist, judged.program, &ruling)
+            let command = Some(shown(&line.subject.command));
+            let ruling = self.ruling(line.judgement, command, consent, asker);
+            self.record_line(terminal, typist, line.program, &ruling)
                 .await?;
-            if !ruling.allows() {
-                return Err(ruling.into_error());
-            }
         }
         Ok(())
+    }
+
+    /// Whether the lines of a call may run. One question is for all that are asked about: were there
+    /// one for each, the first approval would be used up while the second is asked for.
+    async fn consent_to_lines(
+        &self,
+        terminal: &Terminal,
+        typist: &Typist<'_>,
+        lines: &[JudgedLine<'_>],
+    ) -> Result<Consent, TerminalError> {
+        let of = |effect| {
+            let lines = lines.iter();
+            lines.filter(move |line| line.judgement.effect == effect)
+        };
+        // Nobody is asked about a call that cannot run.
+        let line = match of(Effect::Deny).next() {
+            Some(line) => Some(line.clone()),
+            None => of(Effect::Confirm).cloned().reduce(JudgedLine::joined),
+        };
+        let Some(line) = line else {
+            return Ok(Consent::None);
+        };
+        let asker = typist.asker();
+        let command = Some(shown(&line.subject.command));
+        let always = || Always::No(line.only_once.to_string());
+        let consent = self.consent(&line.judgement, line.subject, asker, Vec::new(), always)?;
+        let ruling = self.ruling(line.judgement, command, consent.clone(), asker);
+        if ruling.allows() {
+            return Ok(consent);
+        }
+        self.record_line(terminal, typist, line.program, &ruling)
+            .await?;
+        Err(ruling.into_error())
     }
 
     /// Judges one reading of a line. It may lead the next one elsewhere.
@@ -301,11 +337,19 @@ impl Gate {
         let next_cwd = decision.next_cwd.clone();
         let cwd = std::mem::replace(whereabouts, next_cwd).describe();
         let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
+        let dangerous = decision.dangerous.clone();
         let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
+        let mut parts = parts(&dangerous, program);
+        parts.push(Part {
+            program: program.map(str::to_owned),
+            cwd: cwd.clone(),
+            command: line.text.clone(),
+        });
         let subject = Subject {
             terminal: Some(terminal.id().clone()),
             program: program.map(str::to_owned),
             earlier_sha256: line.earlier_sha256().map(str::to_owned),
+            parts,
             ..subject(typist.actor, &cwd, &line.text)
         };
         let judgement = if typing.is_secret {
@@ -475,9 +519,24 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         program: None,
         cwd: cwd.to_owned(),
         command: command.to_owned(),
+        parts: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
     }
+}
+
+/// The dangerous commands of a text that this program reads, in each directory in which they may run.
+fn parts(dangerous: &[DangerousCommand], program: Option<&str>) -> Vec<Part> {
+    let part = |command: &DangerousCommand, cwd: &String| Part {
+        program: program.map(str::to_owned),
+        cwd: cwd.clone(),
+        command: command.text.clone(),
+    };
+    let parts = dangerous.iter().flat_map(|command| {
+        let directories = command.directories.iter();
+        directories.map(move |cwd| part(command, cwd))
+    });
+    parts.collect()
 }
 
 /// A line runs under the profile of its terminal. Where a rule asks for another profile, only a new

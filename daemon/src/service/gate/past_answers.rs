@@ -45,6 +45,8 @@ struct DenialDetail {
     #[serde(default)]
     reason: Option<String>,
     act: String,
+    #[serde(default)]
+    parts: Vec<String>,
     subject: String,
 }
 
@@ -132,6 +134,7 @@ fn past_denial(record: &AuditRecord) -> Option<PastDenial> {
     Some(PastDenial {
         subject: SubjectHashes {
             act: detail.act,
+            parts: detail.parts,
             whole: detail.subject,
         },
         info: ApprovalInfo {

@@ -21,7 +21,7 @@ pub(crate) struct Ruling {
 }
 
 /// Who has agreed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Consent {
     /// Nobody was asked: there is nothing to agree to, or the table of questions is full.
     None,

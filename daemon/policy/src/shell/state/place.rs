@@ -70,6 +70,18 @@ impl Place {
         files
     }
 
+    /// The directories that the command may be in, by their whole paths, where these are known.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let whole = self.directories.iter().filter_map(|directory| {
+            let Some(below) = directory.strip_prefix('~') else {
+                return directory.starts_with('/').then(|| directory.clone());
+            };
+            let home = self.home.as_deref()?;
+            (below.is_empty() || below.starts_with('/')).then(|| format!("{home}{below}"))
+        });
+        whole.collect()
+    }
+
     /// A path from a directory, with the user's home as `~`.
     fn joined(&self, from: &str, path: &str) -> String {
         let path = if is_relative(path) {
