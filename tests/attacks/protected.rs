@@ -36,6 +36,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         programs::absent,
     ),
     (
+        "git_scripts_that_are_absent_are_not_made",
+        programs::absent_scripts,
+    ),
+    (
         "git_programs_that_are_absent_leave_nothing",
         programs::nothing_is_left,
     ),

@@ -131,6 +131,36 @@ pub(super) fn absent() {
     );
 }
 
+/// Which word an interpreter takes for its script is its own affair: each may be one.
+pub(super) fn absent_scripts() {
+    let work = "make_repository work; cd work; echo 'file filter=x' > .gitattributes;";
+    let change = "cd work; echo x >> file; git add file";
+    let script = "rm -rf n; echo \"$EVIL\" > n";
+    let python = "rm -rf n; echo \"import os; os.system('$EVIL')\" > n";
+    let module = "rm -rf n.py; echo \"import os; os.system('$EVIL')\" > n.py";
+    for (clean, inside) in [
+        ("bash -e -x n", script),
+        ("/bin/sh n", script),
+        ("/usr/bin/env bash n", script),
+        ("bash --norc n", script),
+        ("bash -o pipefail n", script),
+        ("bash -euo pipefail n", script),
+        ("bash < n", script),
+        ("cat n | sh", script),
+        ("bash -c '. ./n'", script),
+        (
+            "bash -e sub/n",
+            "rm -rf sub; mkdir sub; echo \"$EVIL\" > sub/n",
+        ),
+        ("python3 -X utf8 n", python),
+        ("python3 -u -W ignore n", python),
+        ("python3 -m n", module),
+    ] {
+        let before = format!("{work} git config filter.x.clean \"{clean}\"");
+        each_is_held("work", &[(&before, inside, change)]);
+    }
+}
+
 /// What holds an absent program's name is gone some seconds after the command.
 pub(super) fn nothing_is_left() {
     let Some(daemon) = sandboxed("private_tmp = true\n") else {

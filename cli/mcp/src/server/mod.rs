@@ -32,8 +32,8 @@ use crate::toolset::Toolset;
 use confirm::Consent;
 use subscriptions::Subscriptions;
 
-/// Most questions of the gate about one call: about its terminal, and about what it does. Others may answer
-/// one meanwhile.
+/// Most questions of the gate about one call: about its terminal and about what it does, each once more
+/// where the time of an answer is over.
 const MAX_QUESTIONS: usize = 4;
 
 /// The instructions for a model.

@@ -71,6 +71,6 @@ pub(crate) fn has_commands(name: &str) -> bool {
 }
 
 /// Whether a program of this name is an interpreter other than a shell.
-pub(crate) fn is_interpreter(name: &str) -> bool {
+pub fn is_interpreter(name: &str) -> bool {
     takes(name) == Some(Takes::Code)
 }

@@ -8,7 +8,7 @@ pub(crate) mod table;
 pub(crate) mod wrapper;
 
 pub use input::code_reader;
-pub use kind::is_shell;
+pub use kind::{is_interpreter, is_shell};
 
 /// Whether a variable of this name makes programs run or load something.
 pub fn is_program_variable(name: &str) -> bool {

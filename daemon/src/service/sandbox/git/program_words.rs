@@ -1,4 +1,5 @@
-//! The words of a command line that stand where a program does, though nothing may be there yet.
+//! The words of a command line that stand where a program does, or may be a script of one, though nothing
+//! may be there yet.
 //!
 //! Git hands such a line to a shell. Nothing is expanded here: of a word that begins with a variable or a
 //! command the rest is taken as a path in the work tree.
@@ -7,28 +8,35 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use termd_policy::program::{is_interpreter, is_shell};
+
 /// Words that a program follows: words of the shell, programs that start another one.
 const BEFORE_PROGRAM: &[&str] = &[
     "{", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "eval", "env",
     "time", "timeout", "nice", "nohup", "npx",
 ];
-/// Words that a script follows, of which a bare name is one in the work tree.
-const BEFORE_SCRIPT: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "node", "bun", "deno", "run", "tsx", "ts-node", "python",
-    "python3", "perl", "ruby", "php",
-];
+/// Words that a script follows, beside shells and interpreters.
+const BEFORE_SCRIPT: &[&str] = &[".", "source", "bun", "deno", "tsx", "ts-node"];
 /// Words that a line follows.
 const BEFORE_LINE: &[&str] = &["-c", "eval"];
 const BETWEEN_COMMANDS: &[u8] = b";|&()!`\n";
 const GLOBS: &[u8] = b"*?[";
+/// Other than letters and digits, what a name of a script may have in it. A word with more is code.
+const IN_NAMES: &[u8] = b"._-+@";
 
 /// The paths that the programs of a line have, or will have. Of a name that the shell completes
 /// (`tools/c*`) it is the directory, because a new file may fit.
 ///
-/// A word that stands elsewhere is taken only where its directory exists: `sed s/a/b/` names no file.
+/// Which word an interpreter takes for its script is not told: `bash -o pipefail n`, `cat n | sh`. In a
+/// line with one, each word that may be a name is. In other lines that is a word behind `-f`, or one that
+/// names a file. A word with a slash is taken in other lines, and where it is code, only where its
+/// directory exists: `sed s/a/b/` names no file.
 pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf> {
+    let words = words(line);
+    let has_interpreter = words.iter().any(Word::runs_scripts);
+    let has_shell = words.iter().any(Word::is_shell);
     let mut paths = Vec::new();
-    for word in words(line) {
+    for word in words {
         if word.is_line {
             paths.extend(program_paths(&word.text, top, home));
             continue;
@@ -37,8 +45,16 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
         let glob = whole.iter().position(|byte| GLOBS.contains(byte));
         let named = whole.get(..glob.unwrap_or(whole.len())).unwrap_or_default();
         let Some(slash) = named.iter().rposition(|&byte| byte == b'/') else {
-            let is_name = glob.is_none() && !matches!(whole.first(), None | Some(b'-' | b'$'));
-            paths.extend((word.is_script && is_name).then(|| place(whole, top, home)));
+            let Some(name) = word.name() else {
+                continue;
+            };
+            let path = place(name, top, home);
+            if has_interpreter || word.is_file || path.is_file() {
+                paths.push(path);
+            }
+            if word.is_module {
+                paths.push(place(&[name, b".py"].concat(), top, home));
+            }
             continue;
         };
         if glob.is_some() {
@@ -47,7 +63,9 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
             continue;
         }
         let path = place(whole, top, home);
-        if word.is_program || path.parent().is_some_and(Path::is_dir) {
+        let is_code = word.is_behind_code_option && !has_shell;
+        let is_script = has_interpreter && !whole.starts_with(b"-") && !is_code;
+        if word.is_program || is_script || path.parent().is_some_and(Path::is_dir) {
             paths.push(path);
         }
     }
@@ -77,10 +95,47 @@ struct Word {
     text: Vec<u8>,
     /// Whether it stands where a program does.
     is_program: bool,
-    /// Whether it stands where a script of an interpreter does.
-    is_script: bool,
+    /// Whether it stands behind an option that takes a file of commands: `-f`.
+    is_file: bool,
+    /// Whether it stands behind `-m`, where Python takes a module of the directory.
+    is_module: bool,
+    /// Whether it stands behind an option by which interpreters take code. Shells do not: `bash -e n`.
+    is_behind_code_option: bool,
     /// Whether it is a line itself.
     is_line: bool,
+}
+
+impl Word {
+    /// The name of the program, where it stands as one.
+    fn program(&self) -> Option<&str> {
+        let name = self.is_program.then(|| base_name(&self.text))?;
+        std::str::from_utf8(name).ok()
+    }
+
+    fn is_shell(&self) -> bool {
+        self.program().is_some_and(is_shell)
+    }
+
+    fn runs_scripts(&self) -> bool {
+        let is_other = |name| is_interpreter(name) || BEFORE_SCRIPT.contains(&name);
+        self.is_shell() || self.program().is_some_and(is_other)
+    }
+
+    /// The name of a file that it may be, alone, behind `<` or as the value of a long option.
+    fn name(&self) -> Option<&[u8]> {
+        if self.is_program {
+            return None;
+        }
+        let text = self.text.strip_prefix(b"<").unwrap_or(&self.text);
+        let name = match text.strip_prefix(b"--") {
+            Some(option) => option.splitn(2, |&byte| byte == b'=').nth(1)?,
+            None => text,
+        };
+        let may_stand =
+            |byte: &u8| byte.is_ascii_alphanumeric() || IN_NAMES.contains(byte) || !byte.is_ascii();
+        let is_name = !matches!(name.first(), None | Some(b'-')) && name.iter().all(may_stand);
+        is_name.then_some(name)
+    }
 }
 
 fn words(line: &[u8]) -> Vec<Word> {
@@ -88,8 +143,6 @@ fn words(line: &[u8]) -> Vec<Word> {
         words: Vec::new(),
         text: None,
         expects_program: true,
-        expects_script: false,
-        expects_line: false,
     };
     let mut quote = None;
     // How many `$(` are open in a word.
@@ -114,7 +167,7 @@ fn words(line: &[u8]) -> Vec<Word> {
             (b' ' | b'\t', None) if depth == 0 => reader.end_word(),
             (_, None) if depth == 0 && BETWEEN_COMMANDS.contains(&byte) => {
                 reader.end_word();
-                (reader.expects_program, reader.expects_script) = (true, false);
+                reader.expects_program = true;
             }
             _ => reader.push(Some(byte)),
         }
@@ -127,8 +180,6 @@ struct WordReader {
     words: Vec<Word>,
     text: Option<Vec<u8>>,
     expects_program: bool,
-    expects_script: bool,
-    expects_line: bool,
 }
 
 impl WordReader {
@@ -145,31 +196,48 @@ impl WordReader {
         let Some(text) = self.text.take() else {
             return;
         };
-        let is_one_of = |words: &[&str]| words.iter().any(|word| word.as_bytes() == text);
+        let name = base_name(&text);
+        let begins_program = BEFORE_PROGRAM.iter().any(|word| word.as_bytes() == name);
         let is_option = text.first() == Some(&b'-');
-        let name = text.split(|&byte| byte == b'=').next().unwrap_or_default();
-        let is_assignment = name.len() < text.len() && !name.contains(&b'/');
-        let is_interpreter = self.expects_program && is_one_of(BEFORE_SCRIPT);
+        let variable = text.split(|&byte| byte == b'=').next().unwrap_or_default();
+        let is_assignment = variable.len() < text.len() && !variable.contains(&b'/');
+        let before = self.words.last().map(|word| word.text.as_slice());
+        let is_behind = |words: &[&str]| {
+            let is = |word: &&str| before == Some(word.as_bytes());
+            words.iter().any(is)
+        };
         let word = Word {
-            is_program: self.expects_program,
-            is_script: self.expects_script && !is_interpreter,
-            is_line: self.expects_line,
+            is_program: self.expects_program && !is_option && !is_assignment,
+            is_file: before.is_some_and(takes_file),
+            is_module: is_behind(&["-m"]),
+            is_behind_code_option: before.is_some_and(takes_code),
+            is_line: is_behind(BEFORE_LINE),
             text: text.clone(),
         };
         // That of timeout(1).
         let is_time = text.first().is_some_and(u8::is_ascii_digit);
-        let goes_on = is_option || is_assignment || is_time || is_one_of(BEFORE_PROGRAM);
-        self.expects_program &= goes_on || is_interpreter;
-        let is_behind = is_interpreter || (self.expects_script && !takes_code(&text));
-        self.expects_script = self.expects_program && is_behind;
-        self.expects_line = is_one_of(BEFORE_LINE);
+        let goes_on = is_option || is_assignment || is_time || begins_program;
+        self.expects_program &= goes_on;
         self.words.push(word);
     }
 }
 
-/// Whether code or a module follows this option of an interpreter, and no script: `-c`, `-pe`, `-m`.
+/// The last part of a program's path.
+fn base_name(program: &[u8]) -> &[u8] {
+    let slash = program.iter().rposition(|&byte| byte == b'/');
+    program
+        .get(slash.map_or(0, |at| at + 1)..)
+        .unwrap_or_default()
+}
+
+/// Whether code follows this option of an interpreter, and no script: `-e`, `-pe`, `-r`.
 fn takes_code(option: &[u8]) -> bool {
-    option.first() == Some(&b'-') && matches!(option.last(), Some(b'c' | b'e' | b'm' | b'r'))
+    option.first() == Some(&b'-') && matches!(option.last(), Some(b'e' | b'r'))
+}
+
+/// Whether a file of commands follows this option in most programs: `-f`, `-nf`.
+fn takes_file(option: &[u8]) -> bool {
+    option.first() == Some(&b'-') && option.get(1) != Some(&b'-') && option.last() == Some(&b'f')
 }
 
 #[cfg(test)]
@@ -181,6 +249,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let top = top.path();
         std::fs::create_dir(top.join("there")).unwrap();
+        std::fs::write(top.join("known"), "").unwrap();
         let home = Path::new("/home/me");
         for (line, expected) in [
             ("./.fsm", &["./.fsm"][..]),
@@ -200,10 +269,31 @@ mod tests {
             ("python3 fmt.py %f", &["fmt.py"]),
             ("timeout 5 python3 -u fmt.py %f", &["fmt.py"]),
             ("X=1 node clean.js && cat", &["clean.js"]),
-            ("deno run clean.ts", &["clean.ts"]),
+            ("deno run clean.ts", &["run", "clean.ts"]),
             ("npx tsx f.ts", &["f.ts"]),
             ("perl -pe s,a,b,", &[]),
-            ("python3 -m fmt", &[]),
+            ("perl -pe s/a/b/g", &[]),
+            ("bash -e sub/n", &["sub/n"]),
+            ("python3 -m fmt", &["fmt", "fmt.py"]),
+            ("bash -e -x n1", &["n1"]),
+            ("/bin/sh n", &["/bin/sh", "n"]),
+            ("/usr/bin/env bash n", &["/usr/bin/env", "n"]),
+            ("bash --norc n", &["n"]),
+            ("bash --rcfile=n -i", &["n"]),
+            ("bash -o pipefail n", &["pipefail", "n"]),
+            ("bash < n <m", &["n", "m"]),
+            ("cat n | sh", &["n"]),
+            ("bash -c '. n'", &["n"]),
+            ("source n", &["n"]),
+            ("lua n", &["n"]),
+            ("xonsh n", &["n"]),
+            ("python3 -u -W ignore n", &["ignore", "n"]),
+            ("awk -f n", &["n"]),
+            ("sed -nf n", &["n"]),
+            ("tool known other", &["known"]),
+            ("git-lfs filter-process", &[]),
+            ("code --wait", &[]),
+            ("less -FRX", &[]),
             ("exec tool x", &[]),
             ("jq -f there/filter.jq", &["there/filter.jq"]),
             ("tools/c* x", &["tools"]),
