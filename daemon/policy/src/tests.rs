@@ -24,6 +24,7 @@ mod typed_ahead;
 mod unended;
 mod unread;
 mod variables;
+mod work;
 mod wrappers;
 mod written;
 

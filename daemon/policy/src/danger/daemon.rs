@@ -60,6 +60,11 @@ pub(crate) fn finds(program: &str, args: &[Word]) -> bool {
     searches || (is_listed(program, FINDERS) && args.iter().any(mentions))
 }
 
+/// Whether a program acts on processes by their numbers.
+pub(crate) fn takes_numbers(program: &str) -> bool {
+    is_listed(program, BY_NUMBER)
+}
+
 /// Whether a word is a pattern of a process of termd's: `ter[m]d`.
 fn may_match(program: &str, word: &Word) -> bool {
     let text = word.text.trim_matches('/');
@@ -81,7 +86,7 @@ pub(crate) fn of_command(
     args: &[Word],
     is_found: bool,
 ) -> Option<Danger> {
-    let hits = (is_listed(program, BY_NUMBER) && by_number(daemon, program, args, is_found))
+    let hits = (takes_numbers(program) && by_number(daemon, program, args, is_found))
         || (is_listed(program, BY_NAME) && by_name(daemon, program, args))
         || (program == "systemctl" && by_unit(args))
         || (is_listed(

@@ -29,9 +29,7 @@ impl Inspection {
         for directory in own_directories(program, args) {
             place.enter(directory);
         }
-        let finds = danger::daemon::finds;
-        let mut before = self.commands.iter();
-        let is_found = before.any(|command| finds(&command.program, &command.args));
+        let is_found = danger::daemon::takes_numbers(program) && self.has_found_daemon();
         // Of prose a word may be a verb, and names no program by that.
         let may_be_prose = self.reader == Some(ProgramKind::Other);
         let is_prose = may_be_prose && programs.row(program).is_none();
@@ -48,6 +46,16 @@ impl Inspection {
             .or_else(|| self.danger_through_links(&place, program, args))
             .or_else(|| self.danger_of_fetched(path, program, args))
             .or_else(|| self.unlisted(program, args, stdin))
+    }
+
+    /// Whether a command so far may have told which process is termd. Each is looked at once.
+    fn has_found_daemon(&mut self) -> bool {
+        let commands = self.commands.iter().skip(self.searched);
+        let mut found =
+            commands.map(|command| danger::daemon::finds(&command.program, &command.args));
+        self.has_found_daemon = self.has_found_daemon || found.any(|found| found);
+        self.searched = self.commands.len();
+        self.has_found_daemon
     }
 
     /// Why a command is dangerous by what its links lead to, which the text has made.

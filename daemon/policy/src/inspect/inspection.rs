@@ -25,6 +25,9 @@ pub(crate) const MAX_DEPTH: usize = 160;
 /// Bytes of shell that are read for one text. A line within a line is read again at each depth, and
 /// other requests wait meanwhile.
 const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
+/// What a line within a text counts for beside its length. To parse the shortest one takes as long as to
+/// read this much.
+const BYTES_OF_EACH_TEXT: usize = 2 << 10;
 
 /// Bytes of words, of all commands of a text together. A command that starts another one holds the
 /// other's words too, so `sudo sudo sudo …` holds its words as often as it is deep. The commands of a
@@ -91,6 +94,9 @@ pub(crate) struct Inspection {
     pub(super) secret_flow: SecretFlow,
     /// Whether it is read for rules alone.
     pub(super) is_aside: bool,
+    /// How many of the commands were looked at for one that finds termd, and whether one does.
+    pub(super) searched: usize,
+    pub(super) has_found_daemon: bool,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,
@@ -227,14 +233,43 @@ impl Inspection {
         self.command_count > MAX_JUDGED_COMMANDS
     }
 
-    /// Counts bytes of shell. `false`: they are not to be read.
+    /// Counts a text of shell or code of this length. `false`: it is not to be read.
     pub(super) fn count_text(&mut self, bytes: usize, span: Span) -> bool {
+        let bytes = bytes.saturating_add(BYTES_OF_EACH_TEXT);
         self.read_bytes = self.read_bytes.saturating_add(bytes);
-        let fits = self.read_bytes <= MAX_READ_BYTES;
+        let fits = self.has_read_all();
         if !fits {
-            self.note(Verdict::Unknown, TOO_MUCH_NESTED, span);
+            self.note_too_much(span);
         }
         fits
+    }
+
+    fn has_read_all(&self) -> bool {
+        self.read_bytes <= MAX_READ_BYTES
+    }
+
+    /// Notes that a part is not read, because too much would have to be.
+    pub(super) fn note_too_much(&mut self, span: Span) {
+        if self
+            .text_findings
+            .last()
+            .is_none_or(|last| last.reason != TOO_MUCH_NESTED)
+        {
+            self.note(Verdict::Unknown, TOO_MUCH_NESTED, span);
+        }
+    }
+
+    /// Begins where another inspection of the same text is with its counting.
+    pub(super) fn count_on_from(&mut self, other: &Self) {
+        self.read_bytes = other.read_bytes;
+    }
+
+    /// Goes on where another inspection of the same text has ended its counting.
+    pub(super) fn count_on_behind(&mut self, other: &Self, span: Span) {
+        self.read_bytes = other.read_bytes;
+        if !self.has_read_all() {
+            self.note_too_much(span);
+        }
     }
 
     /// Counts the words of one more command. `false`: they are not to be read.

@@ -261,6 +261,10 @@ impl Inspector {
         if !self.inspection.count_text(text.len(), span) {
             return true;
         }
+        if code::calls::are_too_many(text) {
+            self.inspection.note_too_much(span);
+            return true;
+        }
         if let Some(reason) = code::danger(
             &self.inspection.programs,
             &self.inspection.state.place,
@@ -296,10 +300,12 @@ impl Inspector {
         inner.inspection.front = self.inspection.front;
         inner.inspection.state.place = self.inspection.state.place.clone();
         inner.inspection.programs = self.inspection.programs.clone();
+        inner.inspection.count_on_from(&self.inspection);
         let mut started = started(program, text);
         for line in code::shell_lines(text).iter().chain(&started.lines) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
+        self.inspection.count_on_behind(&inner.inspection, span);
         self.add_possible(inner, "it runs a shell line: ", span);
         for text in started.code {
             started.runs_unread |= self.code(program, &text, span);

@@ -3,8 +3,13 @@
 use std::collections::HashMap;
 
 use super::call_effect::CallEffect;
+use super::judged_part;
 use super::tokens::{Token, tokens};
 use crate::shell::word::UNKNOWN;
+
+/// Tokens of arguments that are read of one code, for each word to the end of its statement or brackets.
+/// Of a script as people write them these are some ten for each word.
+const MAX_ARGUMENT_TOKENS: usize = 200_000;
 
 /// One call: the last part of its name, and the texts among its arguments.
 #[derive(Debug)]
@@ -91,6 +96,38 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
     calls
 }
 
+/// Whether so many words of a code stand within each other's arguments that the code is not read:
+/// `f(f(f(…`.
+pub(crate) fn are_too_many(code: &str) -> bool {
+    let tokens = tokens(judged_part(code));
+    let words = tokens.iter().enumerate();
+    let mut words = words.filter(|(_, token)| matches!(token, Token::Word(_)));
+    let mut left = MAX_ARGUMENT_TOKENS;
+    !words.all(|(at, _)| {
+        let length = arguments_end(&tokens, at + 1).saturating_sub(at);
+        left.checked_sub(length).map(|rest| left = rest).is_some()
+    })
+}
+
+/// Where the arguments end that begin at a token: at the bracket that closes them, or with the statement.
+fn arguments_end(tokens: &[Token], from: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut behind = tokens.iter().enumerate().skip(from);
+    let end = behind.find(|(_, token)| match token {
+        Token::Sign('(' | '[' | '{') => {
+            depth += 1;
+            false
+        }
+        Token::Sign(')' | ']' | '}') => {
+            depth = depth.saturating_sub(1);
+            depth == 0
+        }
+        Token::Sign(';' | '\n') => depth == 0,
+        _ => false,
+    });
+    end.map_or(tokens.len(), |(at, _)| at)
+}
+
 /// The texts and words among the arguments that begin at a token, to the bracket that closes them or
 /// the end of the statement.
 fn arguments(
@@ -99,17 +136,9 @@ fn arguments(
     names: &HashMap<String, String>,
 ) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut words) = (Vec::new(), Vec::new());
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(from) {
+    let end = arguments_end(tokens, from);
+    for (at, token) in tokens.iter().enumerate().take(end).skip(from) {
         match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    break;
-                }
-            }
-            Token::Sign(';' | '\n') if depth == 0 => break,
             Token::Text(text) | Token::Shell(text) => {
                 let ends = matches!(
                     tokens.get(at + 1),

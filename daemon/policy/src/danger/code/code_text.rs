@@ -1,5 +1,8 @@
 //! Code without its white space, in which fragments are searched for.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::fragment::{Fragment, Quotes};
 
 /// Code, and its spellings without white space.
@@ -12,6 +15,8 @@ pub(super) struct CodeText<'a> {
     double_as_single: String,
     /// Without white space, with `'` for `"` and for backticks.
     all_as_single: String,
+    /// The effects that were asked for, which every call of the code may do.
+    known: RefCell<BTreeMap<Fragment, bool>>,
 }
 
 impl<'a> CodeText<'a> {
@@ -23,6 +28,7 @@ impl<'a> CodeText<'a> {
             all_as_single: double_as_single.replace('`', "'"),
             double_as_single,
             tight,
+            known: RefCell::default(),
         }
     }
 
@@ -38,7 +44,8 @@ impl<'a> CodeText<'a> {
     /// Whether a fragment in it has this effect.
     pub(super) fn has(&self, effect: Fragment) -> bool {
         let text = self.with(effect.quotes());
-        effect.all().any(|fragment| text.contains(fragment))
+        let search = || effect.all().any(|fragment| text.contains(fragment));
+        *self.known.borrow_mut().entry(effect).or_insert_with(search)
     }
 
     /// Whether what stands behind a fragment of this effect passes a test.

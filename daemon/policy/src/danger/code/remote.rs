@@ -39,9 +39,12 @@ pub(super) fn of_store(call: &Call, code: &CodeText<'_>) -> Option<String> {
     let is_request = ["requests", "httpx", "axios", "http", "client", "session"]
         .iter()
         .any(|library| call.path.starts_with(library));
-    let deletes = (call.name == "delete" && is_request)
-        || ["method:'DELETE'", "method:\"DELETE\"", "method='DELETE'"]
+    let names_method = || {
+        ["method:'DELETE'", "method:\"DELETE\"", "method='DELETE'"]
             .iter()
-            .any(|method| code.tight.contains(method));
-    (deletes && call.texts.iter().any(is_far)).then(|| "it deletes what others may need".to_owned())
+            .any(|method| code.tight.contains(method))
+    };
+    let deletes =
+        call.texts.iter().any(is_far) && ((call.name == "delete" && is_request) || names_method());
+    deletes.then(|| "it deletes what others may need".to_owned())
 }

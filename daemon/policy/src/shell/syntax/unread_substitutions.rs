@@ -29,10 +29,11 @@ pub(crate) fn unread_substitutions(tree: &Tree, text: &str) -> Vec<(String, Rang
 
 /// Where the next substitution may begin.
 fn opening(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let backtick = rest.find('`');
-    let parenthesis = ["$(", "<(", ">("].map(|opening| rest.find(opening));
-    let first = parenthesis.into_iter().chain([backtick]).flatten().min()?;
+    let rest = text.as_bytes().get(from..)?;
+    let opens = |pair: &[u8]| matches!(pair, [b'`', ..] | [b'$' | b'<' | b'>', b'(']);
+    let last = rest.last().is_some_and(|last| opens(&[*last]));
+    let first = rest.windows(2).position(opens);
+    let first = first.or_else(|| last.then(|| rest.len() - 1))?;
     Some(from + first)
 }
 
