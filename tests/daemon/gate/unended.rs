@@ -39,6 +39,25 @@ fn a_key_that_a_program_has_read_is_no_part_of_the_next_line() {
 }
 
 #[test]
+fn a_script_may_read_a_key_of_a_line_that_is_typed_ahead() {
+    let daemon = TestDaemon::start();
+    let home = daemon.user_home();
+    fs::write(home.join("ask.sh"), ASKS).unwrap();
+    let mut client = daemon.client();
+    let id = shell(&mut client);
+    client.send_text(&id, &format!("cd {}\r", home.display()));
+    let both = json!({ "id": id, "text": "bash ask.sh\ryrm -rf x\r" });
+    let error = client.err("session.send", &both);
+    assert_eq!(error.data["command"], "rm -rf x", "{error:?}");
+    client.send_text(&id, "bash ask.sh\r");
+    client.wait_for_text(&id, "sure? ");
+    let next = json!({ "id": id, "text": "yrm -rf x\r" });
+    let error = client.err("session.send", &next);
+    assert_eq!(error.data["command"], "rm -rf x", "{error:?}");
+    client.send_text(&id, "y\rgit rm -r x\r");
+}
+
+#[test]
 fn it_is_so_where_the_shell_marks_its_prompts() {
     let daemon = TestDaemon::start();
     let mut shell = MarkedShell::start(&daemon, &["bash"]);

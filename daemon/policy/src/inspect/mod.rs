@@ -35,7 +35,7 @@ use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
 use self::finding::InspectedCommand;
 use crate::danger;
 use crate::program::kind::{
-    ProgramKind, base_name, is_foreign_shell, program_kind, takes_commands,
+    ProgramKind, base_name, is_foreign_shell, is_interpreter, program_kind, takes_commands,
 };
 use crate::program::table::Programs;
 use crate::request::{Completeness, Invocation, Request};
@@ -115,8 +115,27 @@ pub(crate) fn inspect(
 pub(crate) struct Readers {
     /// Those that read lines, by their names.
     pub(crate) lines: Vec<String>,
-    /// Whether one may read keys, and leave the rest of a line to the shell.
-    pub(crate) keys: bool,
+    /// Which of them may read keys, and leave the rest of a line to the shell.
+    pub(crate) keys: Option<KeyTaker>,
+}
+
+/// A program that may read the first characters of a line as keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KeyTaker {
+    /// A script, which may ask for a yes.
+    Script,
+    /// A program that is known to take keys.
+    Program,
+}
+
+impl KeyTaker {
+    /// How many characters it may read. More is not followed: each is one more judgement.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Script => 2,
+            Self::Program => 16,
+        }
+    }
 }
 
 /// The state that a line leaves for the next one of the same terminal, and who may read the next one.
@@ -132,13 +151,35 @@ pub(crate) fn state_behind(
     let lines = commands.iter().filter(|command| reads_lines(command));
     let readers = Readers {
         lines: lines.map(|command| command.program.clone()).collect(),
-        keys: commands.iter().any(reads_keys),
+        keys: commands.iter().filter_map(key_taker).max(),
     };
     (inspector.inspection.state.carried(), readers)
 }
 
+fn key_taker(command: &InspectedCommand) -> Option<KeyTaker> {
+    if reads_keys(command) {
+        Some(KeyTaker::Program)
+    } else {
+        is_script(command).then_some(KeyTaker::Script)
+    }
+}
+
+/// Whether a command is a file that is not the system's, or an interpreter that runs one.
+fn is_script(command: &InspectedCommand) -> bool {
+    let is_code = |word: &Word| matches!(word.text.as_str(), "-c" | "-e" | "-m");
+    let has_file = || {
+        let mut operands = command
+            .args
+            .iter()
+            .filter(|word| !word.text.starts_with('-'));
+        operands.next().is_some() && !command.args.iter().any(is_code)
+    };
+    let is_named = command.name_end.is_none();
+    is_named && (!command.is_installed || (is_interpreter(&command.program) && has_file()))
+}
+
 /// Whether a command is one that reads a few characters of its input: a pager or an editor, `read -n1`
-/// and its kin, a program that is told how many bytes. Scripts do so too, and are not known.
+/// and its kin, a program that is told how many bytes.
 fn reads_keys(command: &InspectedCommand) -> bool {
     let has = |letters: &[char]| {
         let words = command.args.iter().map(|word| word.text.as_str());

@@ -10,10 +10,11 @@ use super::TypedLine;
 use super::keys::{Key, KeyReader};
 use super::line_editor::LineEditor;
 use crate::danger::sql;
-use crate::inspect::state_behind;
+use crate::inspect::{KeyTaker, state_behind};
 use crate::program::kind::{
     ProgramKind, base_name, is_foreign_shell, program_kind, takes_commands,
 };
+use crate::program::table::ProgramTable;
 use crate::request::Completeness;
 use crate::shell::state::ShellState;
 use crate::shell::syntax::continuation::{Continuation, continuation, open_heredoc};
@@ -26,19 +27,15 @@ const MAX_READ_AGAIN: usize = 2 << 20;
 /// Programs of which it is remembered that they may read what is typed ahead.
 const MAX_STARTED: usize = 4;
 
-/// How many of a line's first characters a program may have read as keys. More is not followed: each
-/// is one more judgement.
-const MAX_KEYS_BEFORE: usize = 16;
-
-/// Whether a line was typed that starts a program which reads keys.
+/// Whether a program was started that may read the first characters of the next line as keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum KeysAhead {
     #[default]
     None,
     /// By this call.
-    Begun,
+    Begun(KeyTaker),
     /// By an earlier call.
-    Earlier,
+    Earlier(KeyTaker),
 }
 
 /// One way in which what was typed is read.
@@ -55,7 +52,7 @@ pub(super) struct Reading {
     /// Programs that lines have started since the shell was last known to be at its prompt. Each may read
     /// what follows.
     started: Vec<String>,
-    /// Whether one of them may read keys, and leave the rest of a line.
+    /// How many characters one of them may read, and leave the rest of a line.
     keys_ahead: KeysAhead,
     /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
     /// behind it.
@@ -82,8 +79,8 @@ impl Reading {
             self.editor.clear();
         }
         self.takes_keys = kind == ProgramKind::Text;
-        if self.keys_ahead == KeysAhead::Begun {
-            self.keys_ahead = KeysAhead::Earlier;
+        if let KeysAhead::Begun(reader) = self.keys_ahead {
+            self.keys_ahead = KeysAhead::Earlier(reader);
         }
         if kind != ProgramKind::Shell {
             self.at_prompt();
@@ -148,17 +145,26 @@ impl Reading {
             state.join(&other.state);
             self.state = Arc::new(state);
         }
-        self.start(&other.started, other.keys_ahead == KeysAhead::Begun);
+        let keys = match other.keys_ahead {
+            KeysAhead::Begun(reader) => Some(reader),
+            KeysAhead::None | KeysAhead::Earlier(_) => None,
+        };
+        self.start(&other.started, keys);
     }
 
-    fn start(&mut self, programs: &[String], takes_keys: bool) {
+    fn start(&mut self, programs: &[String], keys: Option<KeyTaker>) {
         for program in programs {
             if self.started.len() < MAX_STARTED && !self.started.contains(program) {
                 self.started.push(program.clone());
             }
         }
-        if takes_keys {
-            self.keys_ahead = KeysAhead::Begun;
+        if let Some(reader) = keys {
+            self.keys_ahead = match self.keys_ahead {
+                KeysAhead::None => KeysAhead::Begun(reader),
+                KeysAhead::Begun(other) | KeysAhead::Earlier(other) => {
+                    KeysAhead::Begun(reader.max(other))
+                }
+            };
         }
     }
 
@@ -308,19 +314,26 @@ impl Reading {
     /// Adds a line once more without each of its first characters, where a program may read these as
     /// keys.
     fn behind_keys(&mut self, line: &str, lines: &mut Vec<TypedLine>) {
-        if self.keys_ahead == KeysAhead::None || line.trim().is_empty() {
+        let (KeysAhead::Begun(reader) | KeysAhead::Earlier(reader)) = self.keys_ahead else {
+            return;
+        };
+        if line.trim().is_empty() {
             return;
         }
-        if self.keys_ahead == KeysAhead::Earlier {
+        if matches!(self.keys_ahead, KeysAhead::Earlier(_)) {
             self.keys_ahead = KeysAhead::None;
         }
-        let again = MAX_KEYS_BEFORE * line.len();
+        // Without its first letter `git rm -r x` is what an unknown program may start.
+        if reader == KeyTaker::Script && names_known_program(line) {
+            return;
+        }
+        let again = reader.count() * line.len();
         self.read_again += again;
         if again > MAX_JUDGED_BYTES || self.read_again > MAX_READ_AGAIN {
             lines.push(self.line(String::new(), Completeness::TooLong));
             return;
         }
-        let starts = line.char_indices().skip(1).take(MAX_KEYS_BEFORE);
+        let starts = line.char_indices().skip(1).take(reader.count());
         let rests = starts.filter_map(|(at, _)| line.get(at..));
         let rests = rests.filter(|rest| !rest.trim().is_empty());
         lines.extend(rests.map(|rest| self.line(rest.to_owned(), Completeness::Begun)));
@@ -406,6 +419,12 @@ impl Reading {
         self.before = text;
         self.before.push('\n');
     }
+}
+
+/// Whether a line begins with a program of the table: it is meant as a whole.
+fn names_known_program(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    ProgramTable::built_in().row(base_name(first)).is_some()
 }
 
 /// Whether a shell's lines name no earlier ones (`!!`).
