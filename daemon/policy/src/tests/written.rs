@@ -52,6 +52,16 @@ fn what_a_text_writes_and_runs_hides_no_program() {
             "echo 'import os; os.system(\"frob\")' > w; python3 < w",
             "echo '.shell frob' > w; sqlite3 -init w x.db",
             "echo '\\! frob' > w; psql -f w",
+            "echo 'require(\"child_process\").execSync(\"frob\")' > w.js; node w",
+            "echo 'require(\"child_process\").execSync(\"frob\")' > index.js; node .",
+            "mkdir p; echo 'import os; os.system(\"frob\")' > p/__main__.py; python3 p",
+            "echo 'import os; os.system(\"frob\")' > w.py; python3 -m w",
+            "echo 'system(\"frob\"); 1' > W.pm; perl -I. -MW -e 0",
+            "mkdir A; echo 'system(\"frob\"); 1' > A/B.pm; perl -I. -MA::B=x -e 0",
+            "echo 'sub afterinit { system(\"frob\") }' > .perldb; echo q | perl -de0",
+            "echo frob > git-zz; chmod +x git-zz; PATH=$PWD:$PATH git zz",
+            "vim -es -c 'com Z !frob' -c Z",
+            "vim -es -c 'command! -nargs=* -bar Z silent !frob' -c Z",
         ],
     );
 }
@@ -352,6 +362,11 @@ fn a_write_through_a_link_is_one_to_what_it_leads_to() {
             "ln -sf /opt/node/bin/node bin/node; node x.js",
             "ln -s ~/.nvm/current node; ls node",
             "ln -s target/debug/app app; ./app > log",
+            "echo 'console.log(1)' > index.js; node .",
+            "echo 'print(1)' > app/__main__.py; python3 app",
+            "echo 'print(1)' > w.py; python3 -m w",
+            "echo 'package W; 1' > W.pm; perl -I. -MW -e 0",
+            "PATH=$PWD/bin:$PATH git status",
         ],
     );
 }

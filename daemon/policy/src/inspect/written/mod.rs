@@ -4,6 +4,7 @@
 //! unread.
 
 mod file_name;
+mod implied_files;
 mod learn;
 mod links;
 mod run;

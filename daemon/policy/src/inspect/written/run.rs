@@ -2,6 +2,7 @@
 
 use termd_proto::policy::{Span, Verdict};
 
+use super::implied_files::implied_files;
 use super::version::{Part, Version};
 use crate::danger;
 use crate::danger::writes::{self, Files};
@@ -87,10 +88,14 @@ impl Inspector {
         if is_written {
             return;
         }
+        if program == "git" && finds_own {
+            self.run_written_subcommand(args, stdin, span, depth);
+        }
         // Packages and manifests start what no rule knows anyway.
         let is_make = matches!(program, "make" | "gmake");
         let reads_code = is_make || program_kind(program) != ProgramKind::Other;
-        for file in danger::run_files(&programs, program, args) {
+        let named = danger::run_files(&programs, program, args).into_iter();
+        for file in named.chain(implied_files(program, args)) {
             let versions = self.inspection.written.written(&file).unwrap_or_default();
             for part in versions.into_iter().flatten() {
                 match part {
@@ -103,6 +108,23 @@ impl Inspector {
                     Part::Unread | Part::Changed | Part::CopyOf(_) => {}
                 }
             }
+        }
+    }
+
+    /// Inspects what git runs of `PATH` for a subcommand that it does not know: `git zz` is `git-zz`.
+    fn run_written_subcommand(&mut self, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
+        let is_verb = |word: &Word| !word.text.starts_with('-');
+        let Some(at) = args.iter().position(is_verb) else {
+            return;
+        };
+        let Some((verb, rest)) = args.get(at..).and_then(<[Word]>::split_first) else {
+            return;
+        };
+        let program = format!("git-{}", verb.text);
+        if self.inspection.written.written(&program).is_some() {
+            let mut words = vec![Word::literal(&program, verb.span)];
+            words.extend_from_slice(rest);
+            self.run_written(&words, &program, stdin, span, depth + RUN_DEPTH);
         }
     }
 

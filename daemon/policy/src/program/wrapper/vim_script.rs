@@ -13,6 +13,8 @@ const PROGRAMS: &str = "
 const SETS: &str = "se set setl setlocal setg setglobal";
 const READS: &str = "so source ru runtime luaf luafile pyf pyfile py3f py3file";
 const ON_EVENTS: &str = "au autocmd";
+/// What gives a command a name: <https://vimhelp.org/map.txt.html#user-commands>.
+const DEFINES: &str = "com comm comma comman command";
 /// Commands that run the one behind them.
 const STARTERS: &str = "
     sil silent sil! silent! noa noautocmd verb verbose argdo bufdo windo tabdo cdo ldo cfdo lfdo keepj keepjumps
@@ -67,6 +69,15 @@ fn by_command(at: usize, command: &str) -> Vec<InnerCommand> {
                 started.extend(by_command(at, behind));
             }
             started
+        }
+        name if is_listed(name, DEFINES) => {
+            let mut rest = rest.trim_start();
+            while let (attribute, behind) = split_name(rest)
+                && attribute.starts_with('-')
+            {
+                rest = behind.trim_start();
+            }
+            by_command(at, split_name(rest).1)
         }
         name if name.starts_with("norm") && rest.contains(['!', '@', ':']) => {
             vec![InnerCommand::Any]
