@@ -18,6 +18,8 @@ const RESERVED: [&str; 12] = [
 const STARTERS: [&str; 10] = [
     "sudo", "doas", "env", "nohup", "time", "nice", "exec", "command", "builtin", "xargs",
 ];
+/// Programs whose operands are names of files to remove. The record has to show them.
+const REMOVERS: [&str; 6] = ["rm", "rmdir", "unlink", "shred", "trash", "trash-put"];
 /// The most entries that hold for one command: each word is compared with all of them.
 const MAX_ENTRIES: usize = 96;
 pub(super) const QUOTES: [char; 2] = ['"', '\''];
@@ -45,6 +47,8 @@ enum Expected {
     Named,
     /// A value in which a secret stands behind this separator.
     Pair(char),
+    /// An address with a user and a secret before its host.
+    Address,
     /// Fields, whose values are secrets.
     Fields,
     /// A here-string.
@@ -75,6 +79,8 @@ pub(super) struct CommandReader {
     /// If the program prints its words: how many before them it does not print.
     unprinted: Option<usize>,
     words: usize,
+    /// Whether the command removes the files that its words name.
+    removes: bool,
     /// What the command prints, if it only prints.
     printed: Vec<Range<usize>>,
     /// What the command reads, from a pipe or a here-string.
@@ -90,6 +96,11 @@ impl CommandReader {
             && !is_assignment(word)
             && !RESERVED.contains(&word)
             && !is_redirect(word)
+    }
+
+    /// Whether this word names a file that the command removes, and holds nothing that runs.
+    pub(super) fn is_removed(&self, word: &str) -> bool {
+        self.removes && !word.contains(['$', '`']) && !word.contains(char::is_whitespace)
     }
 
     /// Reads a word that begins at `at`, and adds the ranges of the secrets in it. True: the word is
@@ -111,6 +122,10 @@ impl CommandReader {
                 after_separator(word, 0, separator)
                     .into_iter()
                     .for_each(add);
+                return true;
+            }
+            Expected::Address => {
+                in_address(word, 0).into_iter().for_each(add);
                 return true;
             }
             Expected::Fields => {
@@ -147,6 +162,10 @@ impl CommandReader {
         } else if self.unprinted.is_some() && !word.starts_with('-') {
             self.printed.push(at..at + word.len());
         }
+        if self.removes {
+            return false;
+        }
+        self.removes = self.is_leading && REMOVERS.contains(&program_name(bare));
         if let Some(found) = self.read_entries(word, bare) {
             let is_found = !found.is_empty();
             found.into_iter().for_each(add);
@@ -231,6 +250,12 @@ impl CommandReader {
                     }
                     found.extend(after_separator(word, value, separator));
                 }
+                Form::Address if has_option => {
+                    if is_alone {
+                        self.expected = Expected::Address;
+                    }
+                    found.extend(in_address(word, value));
+                }
                 Form::Fields if has_option => {
                     if is_alone {
                         self.expected = Expected::Fields;
@@ -244,7 +269,8 @@ impl CommandReader {
                 },
                 Form::Named => self.expected = Expected::Named,
                 Form::Stdin => progress.has_option = true,
-                Form::Attached | Form::Prefix | Form::Separate | Form::Pair => {}
+                Form::Attached | Form::Prefix | Form::Separate => {}
+                Form::Pair | Form::Address => {}
             }
             found.retain(|secret| !secret.is_empty());
             if entry.last {
@@ -373,6 +399,16 @@ fn redirect_target(word: &str) -> Option<Range<usize>> {
 fn after_separator(word: &str, from: usize, separator: char) -> Option<Range<usize>> {
     let at = from + word.get(from..)?.find(separator)? + separator.len_utf8();
     Some(at..word.len()).filter(|secret| !secret.is_empty())
+}
+
+/// The range of the secret in `NAME:SECRET@HOST`, which may have a scheme.
+fn in_address(word: &str, from: usize) -> Option<Range<usize>> {
+    let address = word.get(from..)?;
+    let scheme = address.find("://").map_or(0, |at| at + "://".len());
+    let host = address.rfind('@').filter(|host| *host > scheme)?;
+    let name = address.get(scheme..host)?.find(':')?;
+    let secret = from + scheme + name + 1..from + host;
+    Some(secret).filter(|secret| !secret.is_empty())
 }
 
 /// The values of `name=value`, between which are `;`.

@@ -41,6 +41,9 @@ pub(super) fn find_in_argv(argv: &[String], findings: &mut [Finding]) {
             finding.commands.push(range.clone());
         }
         let mut secrets = Vec::new();
+        if reader.is_removed(word) {
+            finding.commands.push(range.clone());
+        }
         let is_read = reader.read(word, 0, &mut secrets);
         for secret in secrets {
             finding.add(secret);
@@ -140,6 +143,11 @@ impl LineReader<'_> {
             lone.word(&range, is_command);
             finding.is_computed |= is_command && self.is_code && is_computed(word);
             let mut secrets = Vec::new();
+            if reader.is_removed(word) && self.is_code {
+                finding
+                    .commands
+                    .push(self.base + range.start..self.base + range.end);
+            }
             let is_read = reader.read(word, self.base + range.start, &mut secrets);
             for secret in secrets {
                 finding.add(secret);
@@ -148,14 +156,18 @@ impl LineReader<'_> {
                 continue;
             }
             let bare = word.trim_matches(QUOTES);
-            let is_quoted = bare.len() < word.len();
-            let quote = word.len() - word.trim_start_matches(QUOTES).len();
             language.read(bare);
+            // `ProxyCommand='…'` has a line in quotes, too.
+            let quote = word.find(QUOTES).map_or(0, |at| at + 1);
+            let quoted = word.get(quote..).unwrap_or_default();
+            let quoted = quoted.trim_start_matches(QUOTES);
+            let quote = word.len() - quoted.len();
+            let quoted = quoted.trim_end_matches(QUOTES);
             let takes_code = language.is_shell && takes_code(word);
             let runs = std::mem::replace(&mut runs_next, takes_code) && self.is_code;
-            if is_quoted && self.depth < MAX_DEPTH && bare.contains(char::is_whitespace) {
+            if quote > 0 && self.depth < MAX_DEPTH && quoted.contains(char::is_whitespace) {
                 Self {
-                    line: bare,
+                    line: quoted,
                     base: self.base + range.start + quote,
                     depth: self.depth + 1,
                     is_code: runs,

@@ -12,6 +12,7 @@ pub(super) enum Form {
     Attached,
     Separate,
     Pair,
+    Address,
     Prefix,
     Argument,
     Named,
@@ -93,7 +94,7 @@ mod tests {
         for entry in table.entry {
             let needs_option = matches!(
                 entry.form,
-                Form::Attached | Form::Separate | Form::Pair | Form::Prefix
+                Form::Attached | Form::Separate | Form::Pair | Form::Address | Form::Prefix
             );
             assert!(!needs_option || !entry.option.is_empty(), "{entry:?}");
             assert_eq!(

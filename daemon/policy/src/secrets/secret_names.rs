@@ -22,7 +22,7 @@ enum Kind {
 ///
 /// `SSH_AUTH_SOCK` is not here: the agent at the other end signs and gives no key away, and without it
 /// `git push` does not work. `GIT_ASKPASS` and `SSH_ASKPASS` name programs.
-const NAMES: [(&str, Kind, &str); 101] = [
+const NAMES: [(&str, Kind, &str); 102] = [
     ("NO_*", Kind::Plain, "--no-password"),
     ("*NEXT_TOKEN", Kind::Plain, "pages of an answer"),
     ("*PAGE_TOKEN", Kind::Plain, "pages of an answer"),
@@ -46,6 +46,7 @@ const NAMES: [(&str, Kind, &str); 101] = [
     ("*_PASS", Kind::Secret, "DB_PASS"),
     ("PASS", Kind::Secret, "--pass"),
     ("SSHPASS", Kind::Secret, "sshpass(1)"),
+    ("PROXYAUTH", Kind::Secret, "socat(1)"),
     ("*STOREPASS", Kind::Secret, "keytool(1)"),
     ("*KEYPASS", Kind::Secret, "keytool(1)"),
     ("*_PWD", Kind::Secret, "MYSQL_PWD, DB_PWD"),

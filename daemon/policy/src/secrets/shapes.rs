@@ -30,7 +30,7 @@ enum Check {
 }
 
 /// Each pattern with a text that every match holds in lower case, and its check.
-static PATTERNS: [(&str, LazyRegex, Check); 19] = [
+static PATTERNS: [(&str, LazyRegex, Check); 20] = [
     // RFC 9110 §11.6.2: the scheme stays.
     (
         "authorization",
@@ -69,6 +69,14 @@ static PATTERNS: [(&str, LazyRegex, Check); 19] = [
         "://",
         LazyRegex::new(r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]{0,30}://([^\s/:@'"?#]{16,})[:@]"#),
         Check::Random,
+    ),
+    // A short one, where a person logs in by `git`.
+    (
+        "://",
+        LazyRegex::new(
+            r#"(?-u:\b)https?://([^\s/:@'"?#]{8,})@(?:[a-z.]{0,30}\.)?(?:github|gitlab|bitbucket|codeberg)\."#,
+        ),
+        Check::Mixed,
     ),
     // A field of JSON, and of Python's dictionaries.
     (
