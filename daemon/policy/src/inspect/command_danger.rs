@@ -5,6 +5,7 @@ use termd_proto::policy::{Span, Verdict};
 
 use super::cwd::own_directories;
 use super::fetched::runs_directory;
+use super::finding::InspectedCommand;
 use super::harmless_code::runs_harmless_code;
 use super::inspection::Inspection;
 use super::inspector::FETCHED;
@@ -14,6 +15,25 @@ use crate::program::kind::{ProgramKind, base_name, program_kind};
 use crate::program::table::ProgramTable;
 use crate::shell::state::place::Place;
 use crate::shell::word::Word;
+
+/// Whether a command so far may have told which process is termd. Each is looked at once: a pattern is
+/// compiled for it.
+#[derive(Debug, Default)]
+pub(super) struct DaemonSearch {
+    looked_at: usize,
+    is_found: bool,
+}
+
+impl DaemonSearch {
+    fn has_found(&mut self, commands: &[InspectedCommand]) -> bool {
+        let mut new = commands.iter().skip(self.looked_at);
+        let finds =
+            |command: &InspectedCommand| danger::daemon::finds(&command.program, &command.args);
+        self.is_found = self.is_found || new.any(finds);
+        self.looked_at = commands.len();
+        self.is_found
+    }
+}
 
 impl Inspection {
     /// Why a command is not safe. `path` is its first word. Learns of what it fetches.
@@ -29,7 +49,8 @@ impl Inspection {
         for directory in own_directories(program, args) {
             place.enter(directory);
         }
-        let is_found = danger::daemon::takes_numbers(program) && self.has_found_daemon();
+        let is_found =
+            danger::daemon::takes_numbers(program) && self.daemon_search.has_found(&self.commands);
         // Of prose a word may be a verb, and names no program by that.
         let may_be_prose = self.reader == Some(ProgramKind::Other);
         let is_prose = may_be_prose && programs.row(program).is_none();
@@ -46,16 +67,6 @@ impl Inspection {
             .or_else(|| self.danger_through_links(&place, program, args))
             .or_else(|| self.danger_of_fetched(path, program, args))
             .or_else(|| self.unlisted(program, args, stdin))
-    }
-
-    /// Whether a command so far may have told which process is termd. Each is looked at once.
-    fn has_found_daemon(&mut self) -> bool {
-        let commands = self.commands.iter().skip(self.searched);
-        let mut found =
-            commands.map(|command| danger::daemon::finds(&command.program, &command.args));
-        self.has_found_daemon = self.has_found_daemon || found.any(|found| found);
-        self.searched = self.commands.len();
-        self.has_found_daemon
     }
 
     /// Why a command is dangerous by what its links lead to, which the text has made.

@@ -3,6 +3,7 @@
 use termd_proto::policy::{MAX_JUDGED_BYTES, MAX_JUDGED_COMMANDS, Span, Verdict};
 use termd_proto::terminal::Front;
 
+use super::command_danger::DaemonSearch;
 use super::fetched::Fetched;
 use super::finding::{DangerousCommand, Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
@@ -94,9 +95,7 @@ pub(crate) struct Inspection {
     pub(super) secret_flow: SecretFlow,
     /// Whether it is read for rules alone.
     pub(super) is_aside: bool,
-    /// How many of the commands were looked at for one that finds termd, and whether one does.
-    pub(super) searched: usize,
-    pub(super) has_found_daemon: bool,
+    pub(super) daemon_search: DaemonSearch,
     command_count: usize,
     read_bytes: usize,
     word_bytes: usize,

@@ -269,8 +269,7 @@ impl CommandReader {
                 },
                 Form::Named => self.expected = Expected::Named,
                 Form::Stdin => progress.has_option = true,
-                Form::Attached | Form::Prefix | Form::Separate => {}
-                Form::Pair | Form::Address => {}
+                Form::Attached | Form::Prefix | Form::Separate | Form::Pair | Form::Address => {}
             }
             found.retain(|secret| !secret.is_empty());
             if entry.last {

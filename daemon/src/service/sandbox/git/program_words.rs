@@ -29,7 +29,7 @@ const IN_NAMES: &[u8] = b"._-+@";
 ///
 /// Which word an interpreter takes for its script is not told: `bash -o pipefail n`, `cat n | sh`. In a
 /// line with one, each word that may be a name is. In other lines that is a word behind `-f`, or one that
-/// names a file. A word with a slash is taken in other lines, and where it is code, only where its
+/// names a file (`docs/decisions/0141-each-word-may-be-the-script.md`). A word with a slash is taken in other lines, and where it is code, only where its
 /// directory exists: `sed s/a/b/` names no file.
 pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf> {
     let words = words(line);
@@ -37,7 +37,7 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
     let has_shell = words.iter().any(Word::is_shell);
     let mut paths = Vec::new();
     for word in words {
-        if word.is_line {
+        if word.is_line() {
             paths.extend(program_paths(&word.text, top, home));
             continue;
         }
@@ -49,10 +49,10 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
                 continue;
             };
             let path = place(name, top, home);
-            if has_interpreter || word.is_file || path.is_file() {
+            if has_interpreter || takes_file(&word.before) || path.is_file() {
                 paths.push(path);
             }
-            if word.is_module {
+            if has_interpreter && word.is_module() {
                 paths.push(place(&[name, b".py"].concat(), top, home));
             }
             continue;
@@ -63,7 +63,7 @@ pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf
             continue;
         }
         let path = place(whole, top, home);
-        let is_code = word.is_behind_code_option && !has_shell;
+        let is_code = takes_code(&word.before) && !has_shell;
         let is_script = has_interpreter && !whole.starts_with(b"-") && !is_code;
         if word.is_program || is_script || path.parent().is_some_and(Path::is_dir) {
             paths.push(path);
@@ -93,19 +93,25 @@ pub(super) fn place(word: &[u8], top: &Path, home: &Path) -> PathBuf {
 /// A word of a line, without its quotes.
 struct Word {
     text: Vec<u8>,
+    /// The word before it, of whatever command.
+    before: Vec<u8>,
     /// Whether it stands where a program does.
     is_program: bool,
-    /// Whether it stands behind an option that takes a file of commands: `-f`.
-    is_file: bool,
-    /// Whether it stands behind `-m`, where Python takes a module of the directory.
-    is_module: bool,
-    /// Whether it stands behind an option by which interpreters take code. Shells do not: `bash -e n`.
-    is_behind_code_option: bool,
-    /// Whether it is a line itself.
-    is_line: bool,
 }
 
 impl Word {
+    /// Whether it is a line itself.
+    fn is_line(&self) -> bool {
+        BEFORE_LINE
+            .iter()
+            .any(|word| word.as_bytes() == self.before)
+    }
+
+    /// Whether it stands behind `-m`, where Python takes a module of the directory.
+    fn is_module(&self) -> bool {
+        self.before == b"-m"
+    }
+
     /// The name of the program, where it stands as one.
     fn program(&self) -> Option<&str> {
         let name = self.is_program.then(|| base_name(&self.text))?;
@@ -201,17 +207,10 @@ impl WordReader {
         let is_option = text.first() == Some(&b'-');
         let variable = text.split(|&byte| byte == b'=').next().unwrap_or_default();
         let is_assignment = variable.len() < text.len() && !variable.contains(&b'/');
-        let before = self.words.last().map(|word| word.text.as_slice());
-        let is_behind = |words: &[&str]| {
-            let is = |word: &&str| before == Some(word.as_bytes());
-            words.iter().any(is)
-        };
+        let before = self.words.last().map(|word| word.text.clone());
         let word = Word {
+            before: before.unwrap_or_default(),
             is_program: self.expects_program && !is_option && !is_assignment,
-            is_file: before.is_some_and(takes_file),
-            is_module: is_behind(&["-m"]),
-            is_behind_code_option: before.is_some_and(takes_code),
-            is_line: is_behind(BEFORE_LINE),
             text: text.clone(),
         };
         // That of timeout(1).
@@ -230,7 +229,8 @@ fn base_name(program: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Whether code follows this option of an interpreter, and no script: `-e`, `-pe`, `-r`.
+/// Whether code follows this option of an interpreter, and no script: `-e`, `-pe`, `-r`. Of a shell it is a
+/// script: `bash -e n`.
 fn takes_code(option: &[u8]) -> bool {
     option.first() == Some(&b'-') && matches!(option.last(), Some(b'e' | b'r'))
 }
