@@ -335,7 +335,10 @@ impl Inspection {
     }
 
     fn add_dangerous(&mut self, program: &str, args: &[Word]) {
-        if self.dangerous.len() >= MAX_DANGEROUS || !args.iter().all(Word::is_known) {
+        // What these write is no word of theirs: the same words with another content are another command.
+        let writes_input = matches!(program, "tee" | "sponge");
+        let is_known = args.iter().all(Word::is_known) && !writes_input;
+        if self.dangerous.len() >= MAX_DANGEROUS || !is_known {
             return;
         }
         let program = std::iter::once(program.to_owned());
