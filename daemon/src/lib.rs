@@ -4,6 +4,7 @@ pub mod activation;
 pub mod app;
 pub mod approval;
 pub mod args;
+mod askpass;
 pub mod clock;
 pub mod config;
 mod heap_trim;

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::id::TerminalId;
 use crate::policy::Verdict;
+use crate::secret::SecretQuestion;
 use crate::terminal::Owner;
 
 /// Characters of an id: short enough to type, and unlike any other of the last thousand.
@@ -159,6 +160,9 @@ pub struct ApprovalList {
     pub seq: u64,
     /// Oldest first; those that are over stay for ten minutes.
     pub approvals: Vec<ApprovalInfo>,
+    /// Questions for secrets that wait, oldest first (`secret.answer`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretQuestion>,
 }
 
 /// What a person says.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, audit, command, daemon, file, interact, policy, screen, shell, terminal,
+    acp, approval, audit, command, daemon, file, interact, policy, screen, secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -93,6 +93,8 @@ methods! {
     "approval.list" approval::ListApprovals => approval::ApprovalList;
     "approval.wait" approval::WaitForApproval => approval::ApprovalInfo;
     "approval.answer" approval::AnswerApproval => approval::ApprovalInfo;
+    "secret.ask" secret::AskSecret => secret::AskedSecret;
+    "secret.answer" secret::AnswerSecret => ();
 
     // The record.
     "audit.list" audit::ListAudit => audit::AuditPage;

@@ -5,6 +5,7 @@
 // Expected output is built as it reads.
 #![allow(clippy::format_collect)]
 
+mod askpass;
 mod audit;
 mod codex_exec_server;
 mod completions;

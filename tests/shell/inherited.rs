@@ -30,7 +30,7 @@ fn all_of_it_is_as_with_any_child() {
         "exec 3<<<three; $SHIM -c 'cat <&3' </dev/null",
         "$SHIM -c 'ls /proc/self/fd | grep -c ^[0-9]$' </dev/null",
         "PAGER=less EMPTY= TERM=dumb $SHIM -c 'echo $PAGER ${EMPTY-unset} $TERM' </dev/null",
-        "$SHIM -c 'env | grep -v TERMD_TERMINAL= | grep -v ^_= | sort' </dev/null",
+        "$SHIM -c 'env | grep -v TERMD_TERMINAL= | grep -v ASKPASS | grep -v ^_= | sort' </dev/null",
         "$SHIM -c 'readlink /proc/self/fd/0' </dev/null",
     ] {
         let ours = by_bash(&shells, line, &shells.bash());

@@ -21,7 +21,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Look things up", &["list", "show", "history", "audit"]),
     ("The daemon", &["status", "daemon"]),
-    ("The gate", &["policy", "approvals", "approve", "deny"]),
+    (
+        "The gate",
+        &["policy", "approvals", "approve", "deny", "answer"],
+    ),
     (
         "Connect other programs",
         &[
@@ -31,6 +34,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "doctor",
             "codex-exec-server",
             "hook",
+            "askpass",
             "completions",
             "man",
         ],
@@ -38,7 +42,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 42] = [
+const EXAMPLES: [(&str, &[&str]); 44] = [
     (
         "run",
         &[
@@ -171,6 +175,8 @@ const EXAMPLES: [(&str, &[&str]); 42] = [
         &["termctl approve qcjxld", "termctl approve --always qcjxld"],
     ),
     ("deny", &["termctl deny qcjxld"]),
+    ("answer", &["termctl answer qcjxld"]),
+    ("askpass", &["termctl askpass 'Password for example.org:'"]),
     ("mcp", &["termctl mcp --tools session,terminal"]),
     ("acp", &["termctl acp -- claude-code-acp"]),
     ("hook", &["termctl hook claude", "termctl hook gemini"]),

@@ -185,8 +185,12 @@ pub(crate) enum Verb {
     Approvals(ApprovalsArgs),
     /// Agree to what the gate asks about: it may run, once or always
     Approve(ApproveArgs),
-    /// Say no to what the gate asks about
+    /// Say no to what the gate asks about, or to a question for a secret
     Deny(DenyArgs),
+    /// Type the secret that a program of an agent's asks for
+    Answer(AnswerArgs),
+    /// Ask a person for a secret, as sudo, ssh and git run it in agents' commands, and print it
+    Askpass(AskpassArgs),
     /// Ask the gate about a command, without running it
     Policy(PolicyArgs),
     /// Tell clients (Claude Code, VS Code, Codex, Zed and others) of `termctl mcp`, or make termd the shell
@@ -400,6 +404,22 @@ pub(crate) struct DenyArgs {
     /// The question's id
     #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
     pub(crate) ids: Vec<ApprovalId>,
+}
+
+/// `termctl answer`.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// The question's id
+    #[arg(value_parser = parse_approval_id)]
+    pub(crate) id: ApprovalId,
+}
+
+/// `termctl askpass`.
+#[derive(Debug, Args)]
+pub(crate) struct AskpassArgs {
+    /// What is asked for
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) prompt: Vec<String>,
 }
 
 fn parse_approval_id(text: &str) -> Result<ApprovalId, InvalidApprovalId> {

@@ -7,6 +7,7 @@
 //! **Invariant:** it makes no difference but the time; `a_verb_alone_is_read_as_among_all` holds it.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Args, Command, FromArgMatches as _};
 
@@ -14,9 +15,13 @@ use super::suggestions::with_safe_suggestions;
 use super::words::verb_at;
 use super::{Cli, Common, Verb};
 
+/// The name of the link to this program by which agents' commands ask for passwords.
+const ASKPASS: &str = "termd-askpass";
+
 impl Cli {
     /// What these words say, the program's name the first of them; or what is wrong with them.
     pub(crate) fn read(mut words: Vec<OsString>) -> Result<Self, clap::Error> {
+        name_askpass(&mut words);
         name_signals(&mut words);
         name_help(&mut words);
         if let Some(cli) = alone(&words) {
@@ -29,6 +34,14 @@ impl Cli {
             .map_err(|error| {
                 with_safe_suggestions(error.format(&mut definition), &words, &definition)
             })
+    }
+}
+
+/// Makes the name under which sudo(8), ssh(1) and git(1) run this program its verb.
+fn name_askpass(words: &mut Vec<OsString>) {
+    let name = words.first().map(Path::new).and_then(Path::file_name);
+    if name.is_some_and(|name| name == ASKPASS) {
+        words.splice(1..1, ["askpass".into(), "--".into()]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod acp;
 mod approvals;
+mod askpass;
 mod attach;
 mod audit;
 mod close;
@@ -107,6 +108,8 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
+        Verb::Answer(args) => Box::pin(approvals::answer_secret(context, args)),
+        Verb::Askpass(args) => Box::pin(askpass::run(args)),
         Verb::Deny(args) => Box::pin(async move { approvals::deny(context, &args).await }),
         Verb::Policy(args) => Box::pin(policy::run(context, args)),
         Verb::Setup(args) => Box::pin(async move { setup::run(context, &args) }),

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use self::policy_changes::{approved_in_force, record_change};
 use self::redaction_key::{KeyError, redaction_key};
 use self::services::{Services, ServicesOptions};
+use crate::askpass::Askpass;
 use crate::clock::now_ms;
 use crate::config::{ApprovedPlace, Config, ConfigError, InForce, StartReason, approved_file};
 use crate::journal::AnchorKeeper;
@@ -23,8 +24,8 @@ use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults,
-    FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, ServeOptions,
-    SessionHandler, ShellHandler, SocketStats, serve,
+    FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SecretHandler,
+    ServeOptions, SessionHandler, ShellHandler, SocketStats, serve,
 };
 use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
@@ -109,6 +110,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
     let approved = approved_in_force(&paths, &config_hash, &store, reason).await;
     let mut anchors = AnchorKeeper::new(store.watch_audit());
     let shell = shell_files(&config, &paths);
+    let askpass = askpass(&config, &paths);
     record_start(&store, shell.as_ref(), has_earlier_head).await;
     let policy = file.policy.with_approved(approved.approved);
     let (services, startup) = Services::new(ServicesOptions {
@@ -117,6 +119,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
         config: &config,
         paths: &paths,
         shell,
+        askpass,
         store: store.clone(),
         keeper: keeper.clone(),
         key,
@@ -294,6 +297,15 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
     ShellFiles::install(directory)
         .inspect_err(|error| tracing::error!(%error, "no shell integration"))
         .ok()
+}
+
+/// The program that asks a person for passwords, unless it is switched off.
+fn askpass(config: &Config, paths: &Paths) -> Option<Askpass> {
+    let directory = paths.socket.parent().filter(|_| config.agents.askpass)?;
+    let installed = Askpass::install(directory);
+    installed
+        .inspect_err(|error| tracing::error!(%error, "agents' commands cannot ask for passwords"))
+        .ok()?
 }
 
 /// Whether the chain goes on from the head that the keeper holds. Only then the keeper is given the
@@ -481,6 +493,10 @@ fn api(
     acp.register(&mut api);
     session.register(&mut api);
     ShellHandler { in_place }.register(&mut api);
+    SecretHandler {
+        desk: services.secret_desk.clone(),
+    }
+    .register(&mut api);
     screen.register(&mut api);
     interact.register(&mut api);
     command.register(&mut api);

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::Approvals;
+use crate::askpass::Askpass;
 use crate::config::{ApprovedPlace, Config, MaxRunning};
 use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
@@ -17,7 +18,7 @@ use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
     Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, InputRecorder, InputSender,
     LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce, Preflight, Registry,
-    Retirement, Sandboxes, Scopes, Screens, Starter, TerminalTasks, TreeEnd,
+    Retirement, Sandboxes, Scopes, Screens, SecretDesk, Starter, TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
 use crate::store::Store;
@@ -41,6 +42,8 @@ pub(super) struct ServicesOptions<'a> {
     pub(super) approved: ApprovedPlace,
     /// The scripts of shell integration; `None` where it is switched off.
     pub(super) shell: Option<ShellFiles>,
+    /// What asks for passwords; `None` where it is switched off.
+    pub(super) askpass: Option<Askpass>,
     pub(super) store: Store,
     pub(super) keeper: KeeperClient,
     /// The key of the hashes that stand in records for what was asked.
@@ -121,6 +124,17 @@ impl GateServices {
     }
 }
 
+fn input_sender(gate: &GateServices, recorder: &InputRecorder, screens: &Screens) -> InputSender {
+    InputSender::new(Arc::clone(&gate.gate), recorder.clone(), screens.clone())
+}
+
+fn secret_desk(base: &Base, gate: &GateServices) -> SecretDesk {
+    SecretDesk {
+        approvals: gate.approvals.clone(),
+        audit: base.audit.clone(),
+    }
+}
+
 fn output_secrets(redactor: Redactor, gate: &GateServices, config: &Config) -> OutputSecrets {
     OutputSecrets {
         redactor,
@@ -185,6 +199,7 @@ pub(super) struct Services {
     pub(super) sandboxes: Sandboxes,
     pub(super) tasks: Arc<TerminalTasks>,
     pub(super) output_secrets: OutputSecrets,
+    pub(super) secret_desk: SecretDesk,
 }
 
 /// What is done once, when a server starts.
@@ -260,6 +275,7 @@ impl Services {
             spool: config.spool.clone(),
             agents: config.agents.clone(),
             shell: options.shell,
+            askpass: options.askpass,
         };
         let startup = Startup {
             adopter: Adopter {
@@ -288,9 +304,9 @@ impl Services {
         let files = files(&base, &gate, &sandboxes, &disk, paths);
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
-        let input = Arc::clone(&gate.gate);
-        let input = InputSender::new(input, input_recorder.clone(), screens.clone());
+        let input = input_sender(&gate, &input_recorder, &screens);
         let services = Self {
+            secret_desk: secret_desk(&base, &gate),
             output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
             attachments: Attachments::new(

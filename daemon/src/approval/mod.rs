@@ -9,6 +9,7 @@
 
 mod people;
 mod question_table;
+mod secret_questions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as ClockInstant};
@@ -17,18 +18,21 @@ use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
+use termd_proto::secret::SecretQuestion;
 use termd_proto::terminal::Owner;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::clock::{Moment, now_ms};
 use people::People;
 use question_table::QuestionTable;
+use secret_questions::SecretQuestions;
 
 pub use people::{PersonInReach, Reach};
 pub use question_table::{
     Always, Doubt, NotAnswered, Part, PastDenial, Standing, Subject, SubjectHashes,
 };
+pub(crate) use secret_questions::SecretReply;
 
 /// The questions of this server. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -40,6 +44,8 @@ pub struct Approvals {
 struct Inner {
     /// Locked for a look and a change, never across a wait.
     table: Mutex<QuestionTable>,
+    /// The same.
+    secrets: Mutex<SecretQuestions>,
     /// Counts changes. Each server begins elsewhere, so that who waits for a change sees another one.
     changes: watch::Sender<u64>,
     people: Arc<People>,
@@ -52,6 +58,7 @@ impl Approvals {
         Self {
             inner: Arc::new(Inner {
                 table: Mutex::new(QuestionTable::new(answer_within, key)),
+                secrets: Mutex::default(),
                 changes: watch::Sender::new(u64::try_from(now_ms()).unwrap_or(0)),
                 people: Arc::default(),
             }),
@@ -183,6 +190,7 @@ impl Approvals {
         ApprovalList {
             seq,
             approvals: self.table().list(),
+            secrets: self.secrets().list(),
         }
     }
 
@@ -226,6 +234,36 @@ impl Approvals {
                 _ = changes.changed() => {}
             }
         }
+    }
+
+    /// Asks those who watch for a secret: where the answer comes. `None`: too many questions wait.
+    pub(crate) fn ask_secret(
+        &self,
+        question: SecretQuestion,
+    ) -> Option<oneshot::Receiver<SecretReply>> {
+        self.change_secrets(|secrets| secrets.ask(question))
+    }
+
+    /// Gives an answer to who asked for a secret; false: nobody waits for it any more.
+    pub(crate) fn answer_secret(&self, id: &ApprovalId, reply: SecretReply) -> bool {
+        self.inner.people.note_answer(ClockInstant::now());
+        self.change_secrets(|secrets| secrets.answer(id, reply))
+    }
+
+    /// Takes a question for a secret back.
+    pub(crate) fn withdraw_secret(&self, id: &ApprovalId) {
+        self.change_secrets(|secrets| secrets.withdraw(id));
+    }
+
+    fn change_secrets<T>(&self, change: impl FnOnce(&mut SecretQuestions) -> T) -> T {
+        let changed = change(&mut self.secrets());
+        self.inner.changes.send_modify(|seq| *seq += 1);
+        changed
+    }
+
+    fn secrets(&self) -> MutexGuard<'_, SecretQuestions> {
+        let secrets = self.inner.secrets.lock();
+        secrets.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut QuestionTable, Moment) -> T) -> T {

@@ -10,8 +10,8 @@ const ENDING_CLIENTS: [&str; 1] = ["codex"];
 /// Bytes of one command's output that a model is shown whole: some 4,000 tokens.
 const DEFAULT_OUTPUT_LIMIT: u64 = 16 * 1024;
 
-/// `[agents]`: the shells of agents.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+/// `[agents]`: the shells of agents, and the passwords of their commands.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentsConfig {
     /// How long what a command starts may outlive it; absent: as long as its agent, and not at all where
@@ -19,6 +19,8 @@ pub struct AgentsConfig {
     pub children: Option<Children>,
     /// What a model is shown.
     pub output: AgentsOutput,
+    /// Whether sudo, ssh and git in agents' commands ask a person for passwords.
+    pub askpass: bool,
 }
 
 /// `[agents.output]`: what a model is shown of a command's output.
@@ -30,6 +32,16 @@ pub struct AgentsOutput {
     pub limit_bytes: u64,
     /// Whether values that are known to be secret are replaced by their names.
     pub hide_secrets: bool,
+}
+
+impl Default for AgentsConfig {
+    fn default() -> Self {
+        Self {
+            children: None,
+            output: AgentsOutput::default(),
+            askpass: true,
+        }
+    }
 }
 
 impl Default for AgentsOutput {

@@ -21,6 +21,7 @@ mod renamer;
 mod sandbox;
 mod scopes;
 mod screens;
+mod secret_desk;
 mod tasks;
 mod transcript_eraser;
 
@@ -31,6 +32,7 @@ pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{
     CreateRequest, Creator, Preflight, Starter, VacateLabel, checked_size,
 };
+pub(crate) use self::descent::parent_program;
 pub use self::descent::{Descent, Origin, Placement, ServedAgent};
 pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{
@@ -52,5 +54,6 @@ pub(crate) use self::renamer::Renamer;
 pub(crate) use self::sandbox::Sandboxes;
 pub(crate) use self::scopes::Scopes;
 pub(crate) use self::screens::Screens;
+pub(crate) use self::secret_desk::SecretDesk;
 pub(crate) use self::tasks::TerminalTasks;
 pub(crate) use self::transcript_eraser::TranscriptEraser;

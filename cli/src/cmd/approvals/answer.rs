@@ -2,8 +2,9 @@
 
 use termd_client::escape::escaped;
 use termd_proto::approval::{AnswerApproval, ApprovalId, Decision};
+use termd_proto::secret::AnswerSecret;
 
-use super::question::line;
+use super::question::{line, list};
 use crate::args::{ApproveArgs, DenyArgs};
 use crate::cmd::Context;
 use crate::error::CliError;
@@ -23,7 +24,15 @@ pub(in crate::cmd) async fn approve(
 }
 
 pub(in crate::cmd) async fn deny(context: Context, args: &DenyArgs) -> Result<ExitCode, CliError> {
-    answer(context, &args.ids, Decision::Deny).await
+    let link = context.open().await?;
+    let secrets = list(&link, None).await?.secrets;
+    let is_secret = |id: &ApprovalId| secrets.iter().any(|question| question.id == *id);
+    let (of_secrets, of_gate): (Vec<_>, Vec<_>) = args.ids.iter().cloned().partition(is_secret);
+    for id in of_secrets {
+        let secret = None;
+        link.once(&AnswerSecret { id, secret }).await?;
+    }
+    answer(context, &of_gate, Decision::Deny).await
 }
 
 async fn answer(

@@ -4,14 +4,17 @@
 mod answer;
 mod notify;
 mod question;
+mod secret;
 mod watch;
 
+use serde_json::{Value, json};
 use termd_client::escape::shell_line;
 use termd_client::question::asker;
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
 use self::question::{is_open, list, look_at, place, whole};
+pub(super) use self::secret::answer_secret;
 use super::Context;
 use crate::args::ApprovalsArgs;
 use crate::display::Display;
@@ -37,12 +40,17 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
     if args.watch {
         return watch::run(context, args, &link).await;
     }
-    let mut approvals = list(&link, None).await?.approvals;
-    approvals.retain(|info| args.all || is_open(info));
+    let mut listed = list(&link, None).await?;
+    listed.approvals.retain(|info| args.all || is_open(info));
     if context.json {
-        output::print_json(&approvals)?;
+        let secrets = listed.secrets.iter().map(|question| json!(question));
+        let rows = listed.approvals.iter().map(|info| json!(info));
+        output::print_json(&rows.chain(secrets).collect::<Vec<Value>>())?;
     } else {
-        output::print(render(&approvals, context.display).as_bytes())?;
+        output::print(render(&listed.approvals, context.display).as_bytes())?;
+        for question in &listed.secrets {
+            output::print(format!("{}\n", secret::line(question)).as_bytes())?;
+        }
     }
     Ok(ExitCode::OK)
 }

@@ -9,10 +9,14 @@ use std::collections::{HashMap, HashSet};
 use termd_client::escape::escaped;
 use termd_client::question::{asker, variables};
 use termd_client::{ClientError, Link};
-use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
+use termd_proto::approval::{
+    AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
+};
+use termd_proto::secret::SecretQuestion;
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::question::{self, line, list};
+use super::secret::said;
 use crate::cmd::Context;
 use crate::desktop::{Desktop, Event, Notification, Shown};
 use crate::error::CliError;
@@ -85,7 +89,7 @@ async fn watch(
 ) -> Result<ExitCode, CliError> {
     let mut listed = list(link, None).await?;
     loop {
-        board.follow(desktop, &listed.approvals).await?;
+        board.follow(desktop, &listed).await?;
         let next = list(link, Some(listed.seq));
         tokio::pin!(next);
         let changed = loop {
@@ -109,7 +113,7 @@ async fn watch(
                     if put_away.is_some() {
                         board.put_away.extend(put_away);
                         // A question that waited has a place now.
-                        board.follow(desktop, &listed.approvals).await?;
+                        board.follow(desktop, &listed).await?;
                     }
                 }
             }
@@ -120,10 +124,11 @@ async fn watch(
 
 impl Board {
     /// Withdraws what is over, and shows what is new.
-    async fn follow(&mut self, desktop: &Desktop, listed: &[ApprovalInfo]) -> Result<(), CliError> {
+    async fn follow(&mut self, desktop: &Desktop, listed: &ApprovalList) -> Result<(), CliError> {
         let is_pending = |id: &ApprovalId| {
-            let mut pending = listed.iter();
+            let mut pending = listed.approvals.iter();
             pending.any(|info| info.id == *id && info.state == ApprovalState::Pending)
+                || listed.secrets.iter().any(|question| question.id == *id)
         };
         let over: Vec<Shown> = self
             .shown
@@ -136,15 +141,17 @@ impl Board {
             desktop.withdraw(&shown).await?;
         }
         self.put_away.retain(|id| is_pending(id));
-        for info in listed {
+        let pending = listed.approvals.iter();
+        let pending = pending.filter(|info| info.state == ApprovalState::Pending);
+        let of_gate = pending.map(|info| (&info.id, notification(info, desktop.has_actions)));
+        let of_secrets = listed.secrets.iter();
+        let of_secrets = of_secrets.map(|question| (&question.id, secret_notification(question)));
+        for (id, notification) in of_secrets.chain(of_gate) {
             let is_known =
-                self.shown.values().any(|id| *id == info.id) || self.put_away.contains(&info.id);
-            let is_new = info.state == ApprovalState::Pending && !is_known;
-            if is_new && self.shown.len() < MAX_SHOWN {
-                let shown = desktop
-                    .show(&notification(info, desktop.has_actions))
-                    .await?;
-                self.shown.insert(shown, info.id.clone());
+                self.shown.values().any(|known| known == id) || self.put_away.contains(id);
+            if !is_known && self.shown.len() < MAX_SHOWN {
+                let shown = desktop.show(&notification).await?;
+                self.shown.insert(shown, id.clone());
             }
         }
         Ok(())
@@ -178,6 +185,14 @@ async fn answer(
             Ok(())
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+fn secret_notification(question: &SecretQuestion) -> Notification {
+    Notification {
+        summary: "A secret is asked for".to_owned(),
+        body: [said(question), format!("termctl answer {}", question.id)].join("\n"),
+        actions: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `termctl approvals --watch`: each question as it comes. A person at the tty is asked for the answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use termd_client::question::consequences;
 use termd_client::{ClientError, Link};
@@ -9,6 +9,7 @@ use termd_proto::approval::{
 };
 
 use super::question::{WATCH_MS, answer, is_open, line, list, whole};
+use super::secret;
 use crate::args::ApprovalsArgs;
 use crate::cmd::Context;
 use crate::confirm::{Offer, Person, Reply};
@@ -24,6 +25,7 @@ pub(super) async fn run(
 ) -> Result<ExitCode, CliError> {
     let mut person = (!context.json).then(Person::at_the_tty).flatten();
     let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
+    let mut secrets: HashSet<ApprovalId> = HashSet::new();
     let mut listed = list(link, None).await?;
     loop {
         let is_first = seen.is_empty() && !args.all;
@@ -43,6 +45,16 @@ pub(super) async fn run(
                 ask(link, person, info).await?;
             }
         }
+        for question in &listed.secrets {
+            if secrets.insert(question.id.clone()) {
+                if context.json {
+                    output::print_json(question)?;
+                } else {
+                    output::print(format!("{}\n", secret::line(question)).as_bytes())?;
+                }
+            }
+        }
+        secrets.retain(|id| listed.secrets.iter().any(|question| question.id == *id));
         seen.retain(|id, _| listed.approvals.iter().any(|info| info.id == *id));
         listed = list(link, Some(listed.seq)).await?;
     }

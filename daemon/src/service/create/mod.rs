@@ -31,6 +31,7 @@ use super::random::random_bits;
 use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
 use super::tasks::{NewTask, TerminalTasks};
+use crate::askpass::Askpass;
 use crate::clock::{boottime_ms, monotonic_ms, now_ms};
 use crate::config::{AgentsConfig, SpoolConfig};
 use crate::keeper_client::KeeperError;
@@ -75,6 +76,8 @@ pub(crate) struct Creator {
     pub(crate) output_secrets: OutputSecrets,
     /// The scripts of shell integration; `None` where it is switched off.
     pub(crate) shell: Option<ShellFiles>,
+    /// What asks for passwords; `None` where it is switched off.
+    pub(crate) askpass: Option<Askpass>,
 }
 
 impl Creator {
@@ -139,7 +142,14 @@ impl Creator {
             workspace: lease.workspace.clone(),
             ..self.terminal_record(&id, &request, &launch, bounds, &profile)
         };
-        let (launch, record) = self.with_shell_integration(launch, record)?;
+        let (mut launch, record) = self.with_shell_integration(launch, record)?;
+        if let Some(askpass) = self
+            .askpass
+            .as_ref()
+            .filter(|_| request.creator().is_agents())
+        {
+            askpass.add_to(&mut launch.env);
+        }
         let row = match self.disk.reserve_row().await {
             Ok(row) => row,
             Err(error) => return Err(self.not_started(owner, detail, error).await),

@@ -27,7 +27,7 @@ use self::program::{agent_itself, program_of};
 use super::registry::Registry;
 
 pub use self::origin::Origin;
-pub(crate) use self::process::{agent_environment, is_process};
+pub(crate) use self::process::{agent_environment, is_process, parent_program};
 
 /// Whose a process is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -124,6 +124,16 @@ impl Lineage {
     }
 }
 
+/// The program of a process's parent: the path of its file, or its name where another user runs it, as
+/// sudo(8).
+pub(crate) fn parent_program(pid: i32) -> Option<String> {
+    let parent = Stat::of(pid)?.parent;
+    let file = fs::read_link(format!("/proc/{parent}/exe")).ok();
+    let name = || fs::read_to_string(format!("/proc/{parent}/comm")).ok();
+    let program = file.map(|file| file.to_string_lossy().into_owned());
+    program.or_else(|| Some(name()?.trim_end().to_owned()))
+}
+
 /// Fields of `proc_pid_stat(5)`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stat {

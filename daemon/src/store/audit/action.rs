@@ -28,6 +28,8 @@ pub enum AuditAction {
     LimitReached,
     /// Another config.toml or approved.toml is in force, or was refused.
     PolicyChanged,
+    /// A program of an agent's asked a person for a secret.
+    SecretAsk,
     /// An agent's shell runs its command where it is, outside the daemon.
     ShellInPlace,
     /// A connection attached to a terminal.
@@ -81,6 +83,7 @@ impl AuditAction {
             Self::LimitLeft => "limit.left",
             Self::LimitReached => "limit.reached",
             Self::PolicyChanged => "policy.changed",
+            Self::SecretAsk => "secret.ask",
             Self::ShellInPlace => "shell.in_place",
             Self::TerminalAttach => "terminal.attach",
             Self::TerminalClose => "terminal.close",

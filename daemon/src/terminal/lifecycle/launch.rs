@@ -116,6 +116,11 @@ impl Creator {
         }
     }
 
+    /// Whether it is an agent in any way.
+    pub(crate) fn is_agents(self) -> bool {
+        matches!(self, Self::Agent | Self::AgentShell)
+    }
+
     fn presets(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (presets, agents) = match self {
             Self::Person => (&PRESET_VARIABLES[..], &[][..]),

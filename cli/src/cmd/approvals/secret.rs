@@ -1,0 +1,46 @@
+//! Questions for secrets: how they are shown, and `termctl answer`.
+
+use termd_client::escape::escaped;
+use termd_client::question::asker;
+use termd_proto::secret::{AnswerSecret, Secret, SecretQuestion};
+
+use crate::args::AnswerArgs;
+use crate::cmd::Context;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::secret::read_secret;
+
+pub(in crate::cmd) async fn answer_secret(
+    context: Context,
+    args: AnswerArgs,
+) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let secret = Some(Secret::new(read_secret()?));
+    let id = args.id;
+    link.once(&AnswerSecret { id, secret }).await?;
+    Ok(ExitCode::OK)
+}
+
+/// A question in one line, with what answers it.
+pub(super) fn line(question: &SecretQuestion) -> String {
+    format!(
+        "{} secret: {}; termctl answer {0}",
+        question.id,
+        said(question)
+    )
+}
+
+/// Which program asks, for whom, and what it says that it wants.
+pub(super) fn said(question: &SecretQuestion) -> String {
+    let program = question.program.as_deref().unwrap_or("a program");
+    let place = match &question.terminal {
+        Some(terminal) => format!(" in {terminal}"),
+        None => String::new(),
+    };
+    format!(
+        "{} asks{place}, for {}: {:?}",
+        escaped(program),
+        escaped(&asker(&question.asked_by)),
+        escaped(&question.prompt)
+    )
+}

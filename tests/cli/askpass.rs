@@ -1,0 +1,270 @@
+//! Passwords of agents' commands: a person is asked, and nothing keeps the answer.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, skip};
+
+use crate::termctl::{TermctlOutput, command, ok, termctl};
+
+const SECRET: &str = "corr3ct-horse";
+
+/// A connection of an agent's front.
+fn agent(daemon: &TestDaemon) -> RawClient {
+    let mut client = daemon.client();
+    client.ok(
+        "daemon.hello",
+        &json!({ "client": "an agent", "front": "mcp" }),
+    );
+    client
+}
+
+/// Runs a line in a terminal of the agent's, as a person has agreed to.
+fn run(daemon: &TestDaemon, agent: &mut RawClient, line: &str) -> String {
+    let home = daemon.user_home();
+    let mut params = json!({ "command": "/bin/sh", "args": ["-c", line], "cwd": home });
+    match agent.request("session.create", &params) {
+        Ok(created) => created["id"].as_str().unwrap().to_owned(),
+        // The gate does not know what the variable runs.
+        Err(refused) => {
+            let question = refused.data["approval"].as_str().unwrap().to_owned();
+            ok(daemon, &["approve", &question]);
+            params["confirmed"] = json!(false);
+            agent.create_terminal(&params)
+        }
+    }
+}
+
+/// `termctl approvals --watch`, as a person has it open.
+struct Watcher {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
+impl Watcher {
+    fn start(daemon: &TestDaemon) -> Self {
+        let mut command = command(daemon, &["approvals", "--watch", "--json"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut watcher = Self { child, lines };
+        // It watches once the daemon shows it a question.
+        let mut client = agent(daemon);
+        let id = run(
+            daemon,
+            &mut client,
+            "while ! \"$SUDO_ASKPASS\" watching; do :; done",
+        );
+        let question = watcher.asked("watching");
+        ok(daemon, &["deny", question["id"].as_str().unwrap()]);
+        client.ok("session.close", &json!({ "id": id }));
+        watcher
+    }
+
+    /// The next question.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// The next one with this in its prompt.
+    fn asked(&mut self, prompt: &str) -> Value {
+        loop {
+            let question = self.next();
+            if question["prompt"]
+                .as_str()
+                .is_some_and(|it| it.contains(prompt))
+            {
+                return question;
+            }
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn answer(daemon: &TestDaemon, question: &Value, secret: &str) -> TermctlOutput {
+    let mut answer = command(daemon, &["answer", question["id"].as_str().unwrap()]);
+    answer
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = answer.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(format!("{secret}\n").as_bytes()).unwrap();
+    drop(stdin);
+    TermctlOutput::wait(child)
+}
+
+/// Files below a directory that hold a text.
+fn holding(directory: &Path, text: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(holding(&path, text));
+        } else if let Ok(bytes) = fs::read(&path)
+            && bytes
+                .windows(text.len())
+                .any(|window| window == text.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_person_gives_a_password_to_the_program_and_to_nothing_else() {
+    let daemon = TestDaemon::start();
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    let line = "secret=$(\"$SUDO_ASKPASS\" \"Password for me: \"); echo got ${#secret} characters";
+    let id = run(&daemon, &mut agent, line);
+    let question = watcher.asked("Password");
+    assert_eq!(question["prompt"], "Password for me:");
+    assert_eq!(question["terminal"], id);
+    let program = question["program"].as_str().unwrap();
+    assert!(program.ends_with("sh"), "{question}");
+    let shown = ok(&daemon, &["approvals"]);
+    assert!(
+        shown.contains("\"Password for me:\"; termctl answer "),
+        "{shown}"
+    );
+    let answered = answer(&daemon, &question, SECRET);
+    assert_eq!(
+        (answered.code, answered.out.as_str()),
+        (Some(0), ""),
+        "{answered:?}"
+    );
+    agent.wait_for_text(&id, "got 13 characters");
+    let late = answer(&daemon, &question, SECRET);
+    assert_eq!(
+        (late.code, late.err.lines().count()),
+        (Some(3), 1),
+        "{late:?}"
+    );
+
+    agent.wait_until_stored();
+    let records = agent.audit_records(&json!({ "action": "secret.ask" }));
+    assert_eq!(records[0]["outcome"], "ok");
+    assert_eq!(records[0]["detail"]["prompt"], "Password for me:");
+    let kept = holding(&daemon.path(""), SECRET);
+    assert_eq!(kept, Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn without_a_person_a_program_fails_at_once_as_it_would_without() {
+    let daemon = TestDaemon::start();
+    let mut agent = agent(&daemon);
+    let line = "\"$SUDO_ASKPASS\" Password; echo code $?";
+    let id = run(&daemon, &mut agent, line);
+    let text = agent.wait_for_text(&id, "code 1");
+    assert!(
+        text.contains("nobody is there who could be asked"),
+        "{text}"
+    );
+    // Who says no is heard, too.
+    let mut watcher = Watcher::start(&daemon);
+    let id = run(&daemon, &mut agent, line);
+    let question = watcher.asked("Password");
+    ok(&daemon, &["deny", question["id"].as_str().unwrap()]);
+    let text = agent.wait_for_text(&id, "code 1");
+    assert!(text.contains("said no"), "{text}");
+    let outcomes: Vec<Value> = agent
+        .audit_records(&json!({ "action": "secret.ask" }))
+        .iter()
+        .map(|record| record["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes[0], "denied", "{outcomes:?}");
+    // A question whose program has gone is withdrawn.
+    let id = run(&daemon, &mut agent, line);
+    let question = watcher.asked("Password");
+    agent.ok("session.close", &json!({ "id": id }));
+    termd_test_support::wait_until("it is withdrawn", || {
+        let listed = termctl(&daemon, &["approvals", "--json"]).json();
+        let mut questions = listed.as_array().unwrap().iter();
+        questions.all(|it| it["id"] != question["id"])
+    });
+}
+
+#[test]
+fn an_agent_does_not_answer() {
+    let daemon = TestDaemon::start();
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    let id = run(
+        &daemon,
+        &mut agent,
+        "\"$SUDO_ASKPASS\" Password; echo code $?",
+    );
+    let question = watcher.asked("Password");
+    let refused = agent.err(
+        "secret.answer",
+        &json!({ "id": question["id"], "secret": "guess" }),
+    );
+    assert_eq!(refused.kind(), "approver_refused", "{refused:?}");
+    assert_eq!(answer(&daemon, &question, SECRET).code, Some(0));
+    agent.wait_for_text(&id, "code 0");
+}
+
+#[test]
+fn ssh_and_git_ask_by_it() {
+    let test = "ssh_and_git_ask_by_it";
+    let daemon = TestDaemon::start();
+    let key = daemon.user_home().join("key");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", SECRET, "-f"])
+        .arg(&key)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skip(test, "there is no ssh-keygen");
+    }
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    let id = run(&daemon, &mut agent, "ssh-keygen -y -f key");
+    let question = watcher.asked("passphrase");
+    assert!(
+        question["program"]
+            .as_str()
+            .unwrap()
+            .ends_with("ssh-keygen"),
+        "{question}"
+    );
+    assert_eq!(answer(&daemon, &question, SECRET).code, Some(0));
+    agent.wait_for_text(&id, "ssh-ed25519 ");
+    if Command::new("git").arg("--version").output().is_err() {
+        return skip(test, "there is no git");
+    }
+    let line = "printf 'protocol=https\\nhost=example.org\\n\\n' | git credential fill | wc -c";
+    run(&daemon, &mut agent, line);
+    for (prompt, text) in [("Username", "me"), ("Password", SECRET)] {
+        let question = watcher.asked(prompt);
+        assert!(
+            question["program"].as_str().unwrap().contains("git"),
+            "{question}"
+        );
+        assert_eq!(answer(&daemon, &question, text).code, Some(0));
+    }
+}
+
+#[test]
+fn a_person_s_commands_ask_as_ever() {
+    let daemon = TestDaemon::start();
+    let line = "echo ${SUDO_ASKPASS-none} ${SSH_ASKPASS-none} ${GIT_ASKPASS-none}";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", line]);
+    ok(&daemon, &["wait", &id]);
+    assert_eq!(ok(&daemon, &["read", &id]), "none none none");
+    let daemon = TestDaemon::configured("[agents]\naskpass = false\n");
+    let mut agent = agent(&daemon);
+    let id = run(&daemon, &mut agent, line);
+    agent.wait_for_text(&id, "none none none");
+}
