@@ -12,6 +12,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::attention::Attention;
 use crate::id::TerminalId;
 use crate::policy::Verdict;
 use crate::secret::SecretQuestion;
@@ -163,6 +164,9 @@ pub struct ApprovalList {
     /// Questions for secrets that wait, oldest first (`secret.answer`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretQuestion>,
+    /// What agents have said last of themselves, oldest first (`attention.report`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attention: Vec<Attention>,
 }
 
 /// What a person says.

@@ -8,7 +8,7 @@ use crate::policy::Verdict;
 use crate::terminal::{Front, Owner};
 
 /// The actions that records are about.
-pub const ACTIONS: [&str; 29] = [
+pub const ACTIONS: [&str; 30] = [
     "approval.answer",
     "approval.watch",
     "audit.pruned",
@@ -21,6 +21,7 @@ pub const ACTIONS: [&str; 29] = [
     "limit.left",
     "limit.reached",
     "policy.changed",
+    "secret.answer",
     "secret.ask",
     "shell.in_place",
     "terminal.attach",

@@ -14,6 +14,7 @@
 mod absent;
 pub mod acp;
 pub mod approval;
+pub mod attention;
 pub mod audit;
 pub mod byte_count;
 pub mod cells;

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, audit, command, daemon, file, interact, policy, screen, secret, shell, terminal,
+    acp, approval, attention, audit, command, daemon, file, interact, policy, screen, secret,
+    shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -93,6 +94,7 @@ methods! {
     "approval.list" approval::ListApprovals => approval::ApprovalList;
     "approval.wait" approval::WaitForApproval => approval::ApprovalInfo;
     "approval.answer" approval::AnswerApproval => approval::ApprovalInfo;
+    "attention.report" attention::ReportAttention => ();
     "secret.ask" secret::AskSecret => secret::AskedSecret;
     "secret.answer" secret::AnswerSecret => ();
 

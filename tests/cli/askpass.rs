@@ -136,7 +136,7 @@ fn a_person_gives_a_password_to_the_program_and_to_nothing_else() {
     assert!(program.ends_with("sh"), "{question}");
     let shown = ok(&daemon, &["approvals"]);
     assert!(
-        shown.contains("\"Password for me:\"; termctl answer "),
+        shown.contains("\"Password for me:\", and reads what you answer; termctl answer "),
         "{shown}"
     );
     let answered = answer(&daemon, &question, SECRET);
@@ -157,6 +157,9 @@ fn a_person_gives_a_password_to_the_program_and_to_nothing_else() {
     let records = agent.audit_records(&json!({ "action": "secret.ask" }));
     assert_eq!(records[0]["outcome"], "ok");
     assert_eq!(records[0]["detail"]["prompt"], "Password for me:");
+    let answers = agent.audit_records(&json!({ "action": "secret.answer" }));
+    assert_eq!(answers[1]["detail"]["question"], question["id"]);
+    assert_eq!(answers[1]["outcome"], "ok");
     let kept = holding(&daemon.path(""), SECRET);
     assert_eq!(kept, Vec::<std::path::PathBuf>::new());
 }
@@ -194,6 +197,13 @@ fn without_a_person_a_program_fails_at_once_as_it_would_without() {
         let mut questions = listed.as_array().unwrap().iter();
         questions.all(|it| it["id"] != question["id"])
     });
+    termd_test_support::wait_until("it is recorded", || {
+        let records = agent.audit_records(&json!({ "action": "secret.ask" }));
+        let mut of_it = records
+            .iter()
+            .filter(|it| it["detail"]["question"] == question["id"]);
+        of_it.any(|record| record["outcome"] == "expired: nobody answered")
+    });
 }
 
 #[test]
@@ -212,6 +222,8 @@ fn an_agent_does_not_answer() {
         &json!({ "id": question["id"], "secret": "guess" }),
     );
     assert_eq!(refused.kind(), "approver_refused", "{refused:?}");
+    let records = agent.audit_records(&json!({ "action": "secret.answer" }));
+    assert_eq!(records[0]["outcome"], "refused: may not answer this");
     assert_eq!(answer(&daemon, &question, SECRET).code, Some(0));
     agent.wait_for_text(&id, "code 0");
 }

@@ -1,10 +1,10 @@
 //! `termctl hook`: the gate's verdicts, and silence wherever there is none.
 
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::json;
-use termd_test_support::{Home, TestDaemon};
+use termd_test_support::{Home, TestDaemon, wait_until};
 
 use crate::termctl::{TermctlOutput, command};
 
@@ -81,26 +81,47 @@ fn a_shell_of_termd_s_asks_by_itself() {
     let shells = daemon.path("share/termd/shells");
     std::fs::create_dir_all(&shells).unwrap();
     std::fs::write(shells.join("bash"), "").unwrap();
-    let answer = |variable: &str, value: &str, line: &str| {
-        let mut hook = command(&daemon, &["hook", "claude"]);
-        hook.env(variable, value)
+    let answer = |agent: &str, variables: [(&str, &str); 3], line: &str| {
+        let mut hook = command(&daemon, &["hook", agent]);
+        hook.envs(variables)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = hook.spawn().unwrap();
-        let input = bash(line);
+        let input = match agent {
+            "gemini" => {
+                json!({ "tool_name": "run_shell_command", "tool_input": { "command": line } })
+                    .to_string()
+            }
+            _ => bash(line),
+        };
         (child.stdin.take().unwrap().write_all(input.as_bytes())).unwrap();
         TermctlOutput::wait(child).out
     };
-    let shell = shells.join("bash").display().to_string();
-    let path = format!("{}:/usr/bin:/bin", shells.display());
-    for (variable, value) in [("CLAUDE_CODE_SHELL", shell.as_str()), ("PATH", &path)] {
-        assert_eq!(answer(variable, value, "rm -rf src"), "", "{variable}");
+    let ours = shells.join("bash").display().to_string();
+    let (plain, with_ours) = (
+        "/usr/bin:/bin",
+        format!("{}:/usr/bin:/bin", shells.display()),
+    );
+    for (agent, claudes, shell, path, asks_itself) in [
+        ("claude", ours.as_str(), "/bin/bash", plain, true),
+        ("claude", "", &ours, plain, true),
+        ("claude", "", "/bin/bash", &with_ours, false),
+        ("claude", "/bin/bash", &ours, plain, false),
+        ("gemini", "", "/bin/bash", &with_ours, true),
+        ("gemini", &ours, &ours, plain, false),
+    ] {
+        let variables = [
+            ("CLAUDE_CODE_SHELL", claudes),
+            ("SHELL", shell),
+            ("PATH", path),
+        ];
+        let is_silent = answer(agent, variables, "rm -rf src").is_empty();
+        assert_eq!(is_silent, asks_itself, "{agent} {variables:?}");
         assert!(
-            answer(variable, value, "curl x").contains("deny"),
-            "{variable}"
+            answer(agent, variables, "curl x").contains("deny"),
+            "{agent}"
         );
     }
-    assert!(answer("CLAUDE_CODE_SHELL", "/bin/bash", "rm -rf src").contains("ask"));
 }
 
 #[test]
@@ -112,4 +133,25 @@ fn nothing_is_said_where_nothing_is_known() {
     let alone = Home::create();
     assert_silent(&hook(&alone, "claude", &bash("rm -rf src")));
     assert!(alone.processes().is_empty(), "no daemon was started");
+}
+
+#[test]
+fn what_an_agent_wants_of_its_person_is_told_to_who_watches() {
+    let daemon = TestDaemon::start();
+    let mut watching = command(&daemon, &["approvals", "--watch"]);
+    let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap());
+    let said = json!({ "hook_event_name": "Notification", "message": "may\nI?" }).to_string();
+    let mut line = String::new();
+    wait_until("it is told", || {
+        assert_silent(&hook(&daemon, "claude", &said));
+        rustix::io::ioctl_fionread(lines.get_ref()).unwrap() > 0
+    });
+    lines.read_line(&mut line).unwrap();
+    assert!(
+        line.contains("claude-code") && line.ends_with(" waits for you: may I?\n"),
+        "{line}"
+    );
+    watching.kill().unwrap();
+    watching.wait().unwrap();
 }

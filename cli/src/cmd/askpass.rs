@@ -14,7 +14,10 @@ use crate::output;
 pub(super) async fn run(args: AskpassArgs) -> Result<ExitCode, CliError> {
     let daemon = Pool::new(StartPolicy::Never, Introduction::default());
     let prompt = args.prompt.join(" ");
-    let asked = daemon.once(&AskSecret { prompt }).await?;
+    let Ok(asked) = daemon.once(&AskSecret { prompt }).await else {
+        output::note("termd cannot be asked for it");
+        return Ok(ExitCode::FAILED);
+    };
     if let Some(secret) = asked.secret {
         output::print(secret.reveal().as_bytes())?;
         output::print(b"\n")?;

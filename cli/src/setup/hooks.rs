@@ -1,4 +1,5 @@
-//! The hooks by which agents ask the gate about their commands: those of each client, and their file.
+//! The hooks by which agents ask the gate about their commands, and say that they wait or are done: those
+//! of each client, and their file.
 //!
 //! The paths, events and forms are from each client's documentation. Codex has none here: it runs a hook
 //! only once a person has trusted it there, and takes no question from one.
@@ -44,7 +45,11 @@ const HOOK_ENTRIES: &[HookEntry] = &[
         base: Base::ClaudeFolder,
         file: "settings.json",
         agent: "claude",
-        events: &[("PreToolUse", Some("Bash"))],
+        events: &[
+            ("PreToolUse", Some("Bash")),
+            ("Notification", None),
+            ("Stop", None),
+        ],
         form: Form::Grouped,
     },
     HookEntry {
@@ -52,7 +57,11 @@ const HOOK_ENTRIES: &[HookEntry] = &[
         base: Base::Home,
         file: ".gemini/settings.json",
         agent: "gemini",
-        events: &[("BeforeTool", Some("run_shell_command"))],
+        events: &[
+            ("BeforeTool", Some("run_shell_command")),
+            ("Notification", None),
+            ("AfterAgent", None),
+        ],
         form: Form::Grouped,
     },
     HookEntry {
@@ -60,7 +69,7 @@ const HOOK_ENTRIES: &[HookEntry] = &[
         base: Base::Home,
         file: ".cursor/hooks.json",
         agent: "cursor",
-        events: &[("beforeShellExecution", None)],
+        events: &[("beforeShellExecution", None), ("stop", None)],
         form: Form::Plain,
     },
 ];

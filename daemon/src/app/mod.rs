@@ -23,9 +23,9 @@ use crate::journal::AnchorKeeper;
 use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
-    AcpHandler, Api, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults,
-    FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SecretHandler,
-    ServeOptions, SessionHandler, ShellHandler, SocketStats, serve,
+    AcpHandler, Api, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler,
+    DaemonHandler, Faults, FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler,
+    SecretHandler, ServeOptions, SessionHandler, ShellHandler, SocketStats, serve,
 };
 use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
@@ -399,6 +399,24 @@ async fn listen_to_keeper(
     Ending::Orphaned
 }
 
+/// What asks a person, and what a person answers.
+fn register_for_people(api: &mut Api, services: &Services) {
+    let approvals = &services.gate.approvals;
+    let approval = ApprovalHandler {
+        approvals: approvals.clone(),
+        approver: Arc::clone(&services.gate.approver),
+    };
+    approval.register(api);
+    let attention = AttentionHandler {
+        approvals: approvals.clone(),
+    };
+    attention.register(api);
+    let secret = SecretHandler {
+        desk: services.secret_desk.clone(),
+    };
+    secret.register(api);
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -475,10 +493,6 @@ fn api(
         explainer: Arc::clone(&services.explainer),
         file: paths.config_file.clone(),
     };
-    let approval = ApprovalHandler {
-        approvals: gate.approvals.clone(),
-        approver: Arc::clone(&gate.approver),
-    };
     let daemon = DaemonHandler::new(
         catalog.clone(),
         Arc::clone(&services.disk),
@@ -493,16 +507,12 @@ fn api(
     acp.register(&mut api);
     session.register(&mut api);
     ShellHandler { in_place }.register(&mut api);
-    SecretHandler {
-        desk: services.secret_desk.clone(),
-    }
-    .register(&mut api);
     screen.register(&mut api);
     interact.register(&mut api);
     command.register(&mut api);
     file.register(&mut api);
     policy.register(&mut api);
-    approval.register(&mut api);
+    register_for_people(&mut api, services);
     AuditHandler::new(store.clone()).register(&mut api);
     daemon.register(&mut api);
     api

@@ -7,6 +7,7 @@
 //! whatever the caller says, and under the next server, which reads it from the audit. Everything else
 //! is in memory: a server that takes over asks again.
 
+mod attentions;
 mod people;
 mod question_table;
 mod secret_questions;
@@ -18,12 +19,14 @@ use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
+use termd_proto::attention::Attention;
 use termd_proto::secret::SecretQuestion;
 use termd_proto::terminal::Owner;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::clock::{Moment, now_ms};
+use attentions::Attentions;
 use people::People;
 use question_table::QuestionTable;
 use secret_questions::SecretQuestions;
@@ -46,6 +49,8 @@ struct Inner {
     table: Mutex<QuestionTable>,
     /// The same.
     secrets: Mutex<SecretQuestions>,
+    /// The same.
+    attentions: Mutex<Attentions>,
     /// Counts changes. Each server begins elsewhere, so that who waits for a change sees another one.
     changes: watch::Sender<u64>,
     people: Arc<People>,
@@ -59,6 +64,7 @@ impl Approvals {
             inner: Arc::new(Inner {
                 table: Mutex::new(QuestionTable::new(answer_within, key)),
                 secrets: Mutex::default(),
+                attentions: Mutex::default(),
                 changes: watch::Sender::new(u64::try_from(now_ms()).unwrap_or(0)),
                 people: Arc::default(),
             }),
@@ -191,6 +197,7 @@ impl Approvals {
             seq,
             approvals: self.table().list(),
             secrets: self.secrets().list(),
+            attention: self.attentions().list(),
         }
     }
 
@@ -234,6 +241,17 @@ impl Approvals {
                 _ = changes.changed() => {}
             }
         }
+    }
+
+    /// Tells those who watch what an agent has said of itself.
+    pub(crate) fn attend(&self, attention: Attention) {
+        self.attentions().add(attention);
+        self.inner.changes.send_modify(|seq| *seq += 1);
+    }
+
+    fn attentions(&self) -> MutexGuard<'_, Attentions> {
+        let attentions = self.inner.attentions.lock();
+        attentions.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks those who watch for a secret: where the answer comes. `None`: too many questions wait.

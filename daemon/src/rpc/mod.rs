@@ -39,9 +39,9 @@ pub use api::Api;
 pub use context::{ConnectionContext, ConnectionId, Introduction, IntroductionError};
 pub use error::{RpcError, RpcResult};
 pub use methods::{
-    AcpHandler, ApprovalHandler, AuditHandler, CommandHandler, DaemonHandler, Faults, FileHandler,
-    InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SecretHandler, SessionHandler,
-    ShellHandler,
+    AcpHandler, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler, DaemonHandler,
+    Faults, FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler, SecretHandler,
+    SessionHandler, ShellHandler,
 };
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};

@@ -14,6 +14,7 @@ mod files;
 mod gate;
 mod in_place;
 mod input;
+mod one_line;
 mod output_secrets;
 mod random;
 mod registry;
@@ -48,6 +49,7 @@ pub(crate) use self::gate::{
 };
 pub(crate) use self::in_place::InPlace;
 pub(crate) use self::input::{InputRecorder, InputSender};
+pub(crate) use self::one_line::one_line;
 pub(crate) use self::output_secrets::OutputSecrets;
 pub(crate) use self::registry::Registry;
 pub(crate) use self::renamer::Renamer;

@@ -13,6 +13,7 @@ use termd_proto::secret::{
 use termd_proto::terminal::Owner;
 
 use super::audit_log::AuditLog;
+use super::one_line::one_line;
 use super::random::random_bits;
 use crate::approval::{Approvals, SecretReply};
 use crate::clock::now_ms;
@@ -39,16 +40,17 @@ impl Drop for Withdrawal<'_> {
 }
 
 impl SecretDesk {
-    /// Asks a person, and waits. `program` has run what asks.
+    /// Asks a person, and waits until the asker is `gone`. `program` has run what asks.
     pub(crate) async fn ask(
         &self,
         prompt: &str,
         program: Option<String>,
         asked_by: Owner,
+        gone: impl Future<Output = ()>,
     ) -> Result<AskedSecret, TerminalError> {
         let question = SecretQuestion {
             id: ApprovalId::from_random(random_bits()?),
-            prompt: shown(prompt),
+            prompt: one_line(prompt, MAX_PROMPT_BYTES),
             program,
             terminal: asked_by.terminal.clone(),
             asked_by,
@@ -56,7 +58,10 @@ impl SecretDesk {
             expires_at_ms: now_ms()
                 .saturating_add(i64::try_from(ANSWER_WITHIN.as_millis()).unwrap_or(i64::MAX)),
         };
-        let (outcome, secret) = self.reply(&question).await;
+        let (outcome, secret) = tokio::select! {
+            reply = self.reply(&question) => reply,
+            () = gone => (SecretOutcome::Expired, None),
+        };
         self.record(&question, outcome).await?;
         Ok(AskedSecret { outcome, secret })
     }
@@ -77,24 +82,35 @@ impl SecretDesk {
         }
     }
 
-    /// Takes a person's answer; no secret is no.
-    pub(crate) fn answer(
+    /// Takes a person's answer; no secret is no. That there is one is recorded first.
+    pub(crate) async fn answer(
         &self,
         id: &ApprovalId,
         secret: Option<Secret>,
         by: &Owner,
     ) -> Result<(), TerminalError> {
-        if by.agent.is_some() {
-            let place = by.terminal.clone();
-            let place = place.map_or(AgentsPlace::Elsewhere, AgentsPlace::Terminal);
-            return Err(TerminalError::ApproverRefused(place));
-        }
         let is_long = |secret: &Secret| secret.reveal().len() > MAX_SECRET_BYTES;
         if secret.as_ref().is_some_and(is_long) {
             return Err(TerminalError::Invalid {
                 field: "secret",
                 problem: format!("may be {MAX_SECRET_BYTES} bytes long at the most"),
             });
+        }
+        let place = by.terminal.clone();
+        let place = place.map_or(AgentsPlace::Elsewhere, AgentsPlace::Terminal);
+        let outcome = match (&by.agent, &place, &secret) {
+            (Some(_), AgentsPlace::Terminal(id), _) => AuditOutcome::ApproverRefused(id.clone()),
+            (Some(_), AgentsPlace::Elsewhere, _) => AuditOutcome::AnswerRefused,
+            (None, _, None) => AuditOutcome::Denied,
+            (None, _, Some(_)) => AuditOutcome::Ok,
+        };
+        let detail = Map::from_iter([("question".to_owned(), Value::from(id.as_str()))]);
+        let action = AuditAction::SecretAnswer;
+        (self.audit)
+            .record(action, outcome, by, None, detail)
+            .await?;
+        if by.agent.is_some() {
+            return Err(TerminalError::ApproverRefused(place));
         }
         let reply = secret.map_or(SecretReply::No, SecretReply::Secret);
         let is_taken = self.approvals.answer_secret(id, reply);
@@ -109,6 +125,7 @@ impl SecretDesk {
         outcome: SecretOutcome,
     ) -> Result<(), TerminalError> {
         let detail = Map::from_iter([
+            ("question".to_owned(), Value::from(question.id.as_str())),
             ("prompt".to_owned(), Value::from(question.prompt.as_str())),
             ("program".to_owned(), question.program.clone().into()),
         ]);
@@ -123,32 +140,5 @@ impl SecretDesk {
         (self.audit)
             .record(action, outcome, by, terminal, detail)
             .await
-    }
-}
-
-/// A prompt as a person may be shown it: one line without control characters, bounded.
-fn shown(prompt: &str) -> String {
-    let line: String = prompt
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let line = line.trim();
-    line[..line.floor_char_boundary(MAX_PROMPT_BYTES)].to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prompt_is_one_line_and_bounded() {
-        for (prompt, line) in [
-            ("[sudo] password for me: ", "[sudo] password for me:"),
-            ("a\nb\u{1b}[2Jc\t", "a b [2Jc"),
-            ("", ""),
-        ] {
-            assert_eq!(shown(prompt), line);
-        }
-        assert_eq!(shown(&"ä".repeat(1_000)).len(), MAX_PROMPT_BYTES);
     }
 }

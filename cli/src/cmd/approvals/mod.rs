@@ -2,6 +2,7 @@
 //! `termctl approve` and `termctl deny`.
 
 mod answer;
+mod attention;
 mod notify;
 mod question;
 mod secret;

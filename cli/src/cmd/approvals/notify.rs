@@ -12,9 +12,11 @@ use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
+use termd_proto::attention::Attention;
 use termd_proto::secret::SecretQuestion;
 use tokio::signal::unix::{Signal, SignalKind};
 
+use super::attention::{self, last_attention};
 use super::question::{self, line, list};
 use super::secret::said;
 use crate::cmd::Context;
@@ -37,6 +39,8 @@ struct Board {
     shown: HashMap<Shown, ApprovalId>,
     /// Questions whose notification was closed without an answer: not shown again.
     put_away: HashSet<ApprovalId>,
+    /// The last thing that an agent has said and that was shown.
+    attended: u64,
 }
 
 /// The signals that end termctl.
@@ -88,6 +92,8 @@ async fn watch(
     signals: &mut Signals,
 ) -> Result<ExitCode, CliError> {
     let mut listed = list(link, None).await?;
+    // What was said before is old news.
+    board.attended = last_attention(&listed);
     loop {
         board.follow(desktop, &listed).await?;
         let next = list(link, Some(listed.seq));
@@ -146,6 +152,12 @@ impl Board {
         let of_gate = pending.map(|info| (&info.id, notification(info, desktop.has_actions)));
         let of_secrets = listed.secrets.iter();
         let of_secrets = of_secrets.map(|question| (&question.id, secret_notification(question)));
+        for said in &listed.attention {
+            if said.number > self.attended {
+                desktop.show(&attention_notification(said)).await?;
+            }
+        }
+        self.attended = last_attention(listed);
         for (id, notification) in of_secrets.chain(of_gate) {
             let is_known =
                 self.shown.values().any(|known| known == id) || self.put_away.contains(id);
@@ -185,6 +197,14 @@ async fn answer(
             Ok(())
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+fn attention_notification(said: &Attention) -> Notification {
+    Notification {
+        summary: attention::line(said),
+        body: String::new(),
+        actions: Vec::new(),
     }
 }
 

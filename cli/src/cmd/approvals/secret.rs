@@ -23,11 +23,8 @@ pub(in crate::cmd) async fn answer_secret(
 
 /// A question in one line, with what answers it.
 pub(super) fn line(question: &SecretQuestion) -> String {
-    format!(
-        "{} secret: {}; termctl answer {0}",
-        question.id,
-        said(question)
-    )
+    let (id, said) = (&question.id, said(question));
+    format!("{id} secret: {said}, and reads what you answer; termctl answer {id}")
 }
 
 /// Which program asks, for whom, and what it says that it wants.

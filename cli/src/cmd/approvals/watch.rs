@@ -8,6 +8,7 @@ use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
 };
 
+use super::attention::{self, last_attention};
 use super::question::{WATCH_MS, answer, is_open, line, list, whole};
 use super::secret;
 use crate::args::ApprovalsArgs;
@@ -27,6 +28,8 @@ pub(super) async fn run(
     let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
     let mut secrets: HashSet<ApprovalId> = HashSet::new();
     let mut listed = list(link, None).await?;
+    // What was said before is old news.
+    let mut attended = last_attention(&listed);
     loop {
         let is_first = seen.is_empty() && !args.all;
         for info in &listed.approvals {
@@ -54,6 +57,16 @@ pub(super) async fn run(
                 }
             }
         }
+        for said in &listed.attention {
+            if said.number > attended {
+                if context.json {
+                    output::print_json(said)?;
+                } else {
+                    output::print(format!("{}\n", attention::line(said)).as_bytes())?;
+                }
+            }
+        }
+        attended = last_attention(&listed);
         secrets.retain(|id| listed.secrets.iter().any(|question| question.id == *id));
         seen.retain(|id, _| listed.approvals.iter().any(|info| info.id == *id));
         listed = list(link, Some(listed.seq)).await?;

@@ -1,5 +1,5 @@
 //! `termctl hook`: the gate's verdict about a command that an agent is about to run, as the agent's own
-//! permission answer.
+//! permission answer; and what the agent wants of its person, told to who watches.
 //!
 //! Where the agent's shell is termd's, the gate asks a person by itself, and two questions about one command
 //! would be one too many: then only what is denied is answered.
@@ -33,8 +33,8 @@ const MAX_TIME: Duration = Duration::from_secs(5);
 const MAX_INPUT: u64 = 4 << 20;
 
 pub(super) async fn run(_: Context, args: HookArgs) -> Result<ExitCode, CliError> {
-    if let Ok(Some(judgement)) = timeout(MAX_TIME, judged(args.agent)).await
-        && !(judgement.effect == Effect::Confirm && has_termds_shell())
+    if let Ok(Some(judgement)) = timeout(MAX_TIME, heard(args.agent)).await
+        && !(judgement.effect == Effect::Confirm && has_termds_shell(args.agent))
         && let Some(answer) = protocol::answer(args.agent, &judgement)
     {
         output::print_json(&answer)?;
@@ -42,18 +42,9 @@ pub(super) async fn run(_: Context, args: HookArgs) -> Result<ExitCode, CliError
     Ok(ExitCode::OK)
 }
 
-/// Whether the agent that runs the hook has one of termd's shells: Claude Code by its setting, which its
-/// hooks are given, any other that takes the first one on PATH.
-fn has_termds_shell() -> bool {
-    let of_claude = env::var_os("CLAUDE_CODE_SHELL").map(PathBuf::from);
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join("bash"));
-    let shell = of_claude.or_else(|| on_path.into_iter().find(|shell| shell.exists()));
-    shell.is_some_and(|shell| shell.to_str().is_some_and(is_shell_path))
-}
-
-async fn judged(agent: HookAgentArg) -> Option<Judgement> {
-    let asked = protocol::asked(agent, &input().await?)?;
+/// Takes the hook's input: the gate's judgement of a command in it.
+async fn heard(agent: HookAgentArg) -> Option<Judgement> {
+    let input = input().await?;
     let daemon = Pool::new(
         StartPolicy::Never,
         Introduction {
@@ -62,12 +53,34 @@ async fn judged(agent: HookAgentArg) -> Option<Judgement> {
             ..Introduction::default()
         },
     );
+    if let Some(attention) = protocol::attention(agent, &input) {
+        daemon.once(&attention).await.ok()?;
+    }
+    let asked = protocol::asked(agent, &input)?;
     let question = CheckPolicy {
         line: Some(asked.command),
         cwd: asked.cwd,
         ..CheckPolicy::default()
     };
     daemon.repeat(&question).await.ok()
+}
+
+/// Whether the agent that runs the hook has one of termd's shells. Claude Code takes it from its setting,
+/// which its hooks are given, or `SHELL`; Gemini CLI the first bash on PATH. Of the others nobody can tell.
+fn has_termds_shell(agent: HookAgentArg) -> bool {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let shell = match agent {
+        HookAgentArg::Claude => variable("CLAUDE_CODE_SHELL")
+            .or_else(|| variable("SHELL"))
+            .map(PathBuf::from),
+        HookAgentArg::Gemini => {
+            let path = variable("PATH").unwrap_or_default();
+            let folders = env::split_paths(&path).map(|folder| folder.join("bash"));
+            folders.into_iter().find(|shell| shell.exists())
+        }
+        HookAgentArg::Codex | HookAgentArg::Cursor => None,
+    };
+    shell.is_some_and(|shell| shell.to_str().is_some_and(is_shell_path))
 }
 
 /// Standard input, read by a thread: a read of a pipe that stays open cannot be given up.

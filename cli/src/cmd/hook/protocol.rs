@@ -4,6 +4,7 @@
 //! programs (0.171.0 and 0.61.0).
 
 use serde_json::{Value, json};
+use termd_proto::attention::{AttentionState, ReportAttention};
 use termd_proto::policy::{Effect, Judgement};
 
 use crate::args::HookAgentArg;
@@ -31,6 +32,20 @@ pub(super) fn asked(agent: HookAgentArg, input: &str) -> Option<Asked> {
         command: command?,
         cwd: text(&input["cwd"]).filter(|cwd| cwd.starts_with('/')),
     })
+}
+
+/// What a hook's input says that the agent wants of its person; `None` for any other event.
+pub(super) fn attention(agent: HookAgentArg, input: &str) -> Option<ReportAttention> {
+    let input: Value = serde_json::from_str(input).ok()?;
+    let state = match (agent, input["hook_event_name"].as_str()?) {
+        (HookAgentArg::Claude | HookAgentArg::Gemini, "Notification") => AttentionState::Input,
+        (HookAgentArg::Claude, "Stop")
+        | (HookAgentArg::Gemini, "AfterAgent")
+        | (HookAgentArg::Cursor, "stop") => AttentionState::Done,
+        _ => return None,
+    };
+    let text = input["message"].as_str().map(str::to_owned);
+    Some(ReportAttention { state, text })
 }
 
 /// The agent's name as a client of the daemon.
@@ -114,6 +129,25 @@ mod tests {
         ] {
             assert_eq!(asked(Claude, input), None, "{input}");
         }
+    }
+
+    #[test]
+    fn an_agent_that_waits_or_is_done_says_so() {
+        use HookAgentArg::{Claude, Codex, Cursor, Gemini};
+        let event = |name: &str| format!(r#"{{"hook_event_name":"{name}","message":"m"}}"#);
+        for (agent, name, state) in [
+            (Claude, "Notification", Some(AttentionState::Input)),
+            (Claude, "Stop", Some(AttentionState::Done)),
+            (Gemini, "Notification", Some(AttentionState::Input)),
+            (Gemini, "AfterAgent", Some(AttentionState::Done)),
+            (Cursor, "stop", Some(AttentionState::Done)),
+            (Claude, "PreToolUse", None),
+            (Codex, "Stop", None),
+        ] {
+            let said = attention(agent, &event(name));
+            assert_eq!(said.map(|said| said.state), state, "{name}");
+        }
+        assert_eq!(attention(Claude, "{"), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod acp;
 mod approval;
+mod attention;
 mod audit;
 mod command;
 mod creation;
@@ -19,6 +20,7 @@ mod terminal_events;
 
 pub use acp::AcpHandler;
 pub use approval::ApprovalHandler;
+pub use attention::AttentionHandler;
 pub use audit::AuditHandler;
 pub use command::CommandHandler;
 pub use daemon::{DaemonHandler, Faults, ReloadFault};

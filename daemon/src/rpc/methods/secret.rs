@@ -30,23 +30,22 @@ impl SecretHandler {
         context: Arc<ConnectionContext>,
     ) -> RpcResult<AskedSecret> {
         let program = context.peer.pid.and_then(parent_program);
-        let asked = self
-            .desk
-            .ask(&params.prompt, program, context.native_owner());
-        tokio::select! {
-            asked = asked => Ok(asked?),
-            // Dropped, the question is withdrawn.
-            () = context.closed.cancelled() => Err(TerminalError::Stopping.into()),
-        }
+        let (desk, owner) = (self.desk.clone(), context.native_owner());
+        let gone = context.closed.clone().cancelled_owned();
+        // In a task of its own: what became of the question is recorded also where the asker goes away.
+        let asked =
+            tokio::spawn(async move { desk.ask(&params.prompt, program, owner, gone).await });
+        Ok(asked.await.map_err(|_| TerminalError::Stopping)??)
     }
 
-    #[expect(clippy::unused_async, reason = "the table of methods takes futures")]
     async fn answer(
         self: Arc<Self>,
         params: AnswerSecret,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<()> {
         let AnswerSecret { id, secret } = params;
-        Ok(self.desk.answer(&id, secret, &context.native_owner())?)
+        let (desk, owner) = (self.desk.clone(), context.native_owner());
+        let answered = tokio::spawn(async move { desk.answer(&id, secret, &owner).await });
+        Ok(answered.await.map_err(|_| TerminalError::Stopping)??)
     }
 }

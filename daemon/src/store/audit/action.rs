@@ -28,6 +28,8 @@ pub enum AuditAction {
     LimitReached,
     /// Another config.toml or approved.toml is in force, or was refused.
     PolicyChanged,
+    /// A person answered a question for a secret, or somebody else wanted to.
+    SecretAnswer,
     /// A program of an agent's asked a person for a secret.
     SecretAsk,
     /// An agent's shell runs its command where it is, outside the daemon.
@@ -83,6 +85,7 @@ impl AuditAction {
             Self::LimitLeft => "limit.left",
             Self::LimitReached => "limit.reached",
             Self::PolicyChanged => "policy.changed",
+            Self::SecretAnswer => "secret.answer",
             Self::SecretAsk => "secret.ask",
             Self::ShellInPlace => "shell.in_place",
             Self::TerminalAttach => "terminal.attach",

@@ -1,0 +1,23 @@
+//! What agents say of themselves, in a line for a person.
+
+use termd_client::escape::escaped;
+use termd_client::question::asker;
+use termd_proto::approval::ApprovalList;
+use termd_proto::attention::{Attention, AttentionState};
+
+pub(super) fn line(attention: &Attention) -> String {
+    let agent = escaped(&asker(&attention.of));
+    let what = match attention.state {
+        AttentionState::Input => "waits for you",
+        AttentionState::Done => "is done",
+    };
+    match attention.text.as_str() {
+        "" => format!("{agent} {what}"),
+        text => format!("{agent} {what}: {}", escaped(text)),
+    }
+}
+
+/// The number of the last thing that an agent has said. Another server counts anew.
+pub(super) fn last_attention(listed: &ApprovalList) -> u64 {
+    listed.attention.last().map_or(0, |last| last.number)
+}

@@ -1,0 +1,34 @@
+//! What agents want of their person, as they have said last. Pure.
+
+use std::collections::VecDeque;
+
+use termd_proto::attention::Attention;
+
+/// How many are kept: as many as a person looks back at.
+const MAX_KEPT: usize = 32;
+
+/// The last ones, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Attentions {
+    last: VecDeque<Attention>,
+    count: u64,
+}
+
+impl Attentions {
+    /// Adds one, which gets its number.
+    pub(super) fn add(&mut self, attention: Attention) {
+        self.count += 1;
+        if self.last.len() == MAX_KEPT {
+            self.last.pop_front();
+        }
+        let number = self.count;
+        self.last.push_back(Attention {
+            number,
+            ..attention
+        });
+    }
+
+    pub(super) fn list(&self) -> Vec<Attention> {
+        self.last.iter().cloned().collect()
+    }
+}
