@@ -10,6 +10,8 @@ use tokio::sync::oneshot;
 
 /// Most questions at a time: more than a person can have asked for.
 const MAX_QUESTIONS: usize = 16;
+/// Most of one agent: the others keep places.
+const MAX_OF_AGENT: usize = 4;
 
 /// What a person says to one.
 #[derive(Debug)]
@@ -34,7 +36,10 @@ impl SecretQuestions {
         &mut self,
         question: SecretQuestion,
     ) -> Option<oneshot::Receiver<SecretReply>> {
-        if self.0.len() >= MAX_QUESTIONS {
+        let agent = &question.asked_by.agent;
+        let of_agent = self.0.iter();
+        let of_agent = of_agent.filter(|it| it.question.asked_by.agent == *agent);
+        if self.0.len() >= MAX_QUESTIONS || of_agent.count() >= MAX_OF_AGENT {
             return None;
         }
         let (reply, answer) = oneshot::channel();
@@ -56,5 +61,53 @@ impl SecretQuestions {
 
     pub(super) fn list(&self) -> Vec<SecretQuestion> {
         self.0.iter().map(|it| it.question.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(number: u64, agent: i32) -> SecretQuestion {
+        let agent = json!({ "front": "mcp", "client": null, "pid": agent, "started": 1 });
+        serde_json::from_value(json!({
+            "id": ApprovalId::from_random(number), "prompt": "", "program": null, "terminal": null,
+            "asked_by": { "front": "cli", "uid": 1, "pid": 1, "exe": null, "session": null,
+                "client": null, "agent": agent, "terminal": null },
+            "asked_at_ms": 0, "expires_at_ms": 0,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn an_answer_goes_to_who_asked_and_once() {
+        let mut questions = SecretQuestions::default();
+        let mut answers: Vec<_> = (0..2)
+            .map(|number| questions.ask(question(number, 7)).unwrap())
+            .collect();
+        let id = ApprovalId::from_random(1);
+        let secret = || SecretReply::Secret(Secret::new("x".to_owned()));
+        assert!(questions.answer(&id, secret()));
+        assert!(!questions.answer(&id, secret()));
+        let answer = answers.remove(1).try_recv();
+        assert!(matches!(answer, Ok(SecretReply::Secret(secret)) if secret.reveal() == "x"));
+        drop(answers);
+        assert!(
+            !questions.answer(&ApprovalId::from_random(0), secret()),
+            "it has gone"
+        );
+    }
+
+    #[test]
+    fn one_agent_leaves_places_to_the_others() {
+        let mut questions = SecretQuestions::default();
+        let asked = (0..10).map(|number| questions.ask(question(number, 7)));
+        let asked: Vec<_> = asked.flatten().collect();
+        assert_eq!(asked.len(), MAX_OF_AGENT);
+        assert!(questions.ask(question(20, 8)).is_some());
+        questions.withdraw(&ApprovalId::from_random(0));
+        assert!(questions.ask(question(21, 7)).is_some());
     }
 }
