@@ -51,6 +51,19 @@ impl Askpass {
             env.entry(name.into()).or_insert_with(|| value.into());
         }
     }
+
+    /// Takes the variables that are termd's own out of an environment that is handed on: nobody has set
+    /// them.
+    pub(crate) fn take_from(&self, env: &mut BTreeMap<String, String>) {
+        let is_own = |value: &String| OsStr::new(value) == self.0;
+        let (require, force) = REQUIRE;
+        if env.get("SSH_ASKPASS").is_some_and(is_own)
+            && env.get(require).is_some_and(|value| value == force)
+        {
+            env.remove(require);
+        }
+        env.retain(|name, value| !(VARIABLES.contains(&name.as_str()) && is_own(value)));
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +82,20 @@ mod tests {
         assert_eq!(value("SSH_ASKPASS"), Some("mine"));
         assert_eq!(value("SSH_ASKPASS_REQUIRE"), None);
         assert_eq!(value("SUDO_ASKPASS"), Some("/run/termd-askpass"));
+    }
+
+    #[test]
+    fn what_is_added_is_taken_out_again() {
+        let askpass = Askpass("/run/termd-askpass".into());
+        let mut env = BTreeMap::new();
+        askpass.add_to(&mut env);
+        let pairs = env.into_iter();
+        let pairs =
+            pairs.map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let mut env: BTreeMap<String, String> = pairs.flatten().collect();
+        assert_eq!(env.len(), 4);
+        env.insert("GIT_ASKPASS".to_owned(), "/tmp/termd-askpass".to_owned());
+        askpass.take_from(&mut env);
+        assert_eq!(env.into_keys().collect::<Vec<_>>(), ["GIT_ASKPASS"]);
     }
 }

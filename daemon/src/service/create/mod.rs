@@ -85,9 +85,12 @@ impl Creator {
     /// right before the start. Must not be dropped half-way: run it in a task.
     pub(crate) async fn create(
         &self,
-        request: CreateRequest,
+        mut request: CreateRequest,
         vacate: Option<VacateLabel>,
     ) -> Result<Arc<Terminal>, TerminalError> {
+        if let (Some(askpass), Some(env)) = (&self.askpass, &mut request.options.base_env) {
+            askpass.take_from(env);
+        }
         let bounds = Bounds::checked(&request)?;
         self.starter.check_stdio(&request.options)?;
         let id = TerminalId::from_random(random_bits()?);
