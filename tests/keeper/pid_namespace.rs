@@ -205,8 +205,9 @@ fn has_its_own_alone() {
             "read /proc/1/environ = EACCES".to_owned(),
             "list /proc/1/root = EACCES".to_owned(),
             "readlink /proc/1/fd/0 = EACCES".to_owned(),
-            "readlink /proc/1/fd/3 = EACCES".to_owned(),
-            "read /proc/1/fd/3 = EACCES".to_owned(),
+            "readlink /proc/1/fd/3 = EACCES|ENOENT".to_owned(),
+            // The init opens it once the command runs.
+            "read /proc/1/fd/3 = EACCES|ENOENT".to_owned(),
             "readlink /proc/1/exe = EACCES".to_owned(),
             "write /proc/self/oom_score_adj = EROFS".to_owned(),
             "write /proc/sys/kernel/core_pattern = EROFS|EACCES".to_owned(),

@@ -86,7 +86,7 @@ fn pagers_are_an_agents_and_not_a_persons() {
         let text = String::from_utf8(client.transcript(&id)).unwrap();
         let lines = text.lines().map(|line| line.trim_end().to_owned());
         let mut pagers: Vec<String> = lines
-            .filter(|line| line.contains("PAGER=") || line.starts_with("GIT_"))
+            .filter(|line| line.contains("PAGER=") || line.starts_with("GIT_TERMINAL_"))
             .collect();
         pagers.sort();
         pagers
