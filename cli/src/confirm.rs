@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use jsonrpsee::types::ErrorObjectOwned;
+use rustix::termios::{QueueSelector, tcflush};
 use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::question::{consequences, reason};
@@ -276,6 +277,7 @@ impl Person {
     /// does not answer another one.
     pub(crate) async fn replies(&mut self, question: &str, offer: Offer) -> Reply {
         loop {
+            forget_typed();
             output::ask(&format!("{question} {} ", offer.keys()));
             let asked = Instant::now();
             let was_awaited = std::mem::replace(&mut self.is_awaited, true);
@@ -292,6 +294,12 @@ impl Person {
             }
         }
     }
+}
+
+/// Drops what was typed before the question: it answers another one, or none.
+fn forget_typed() {
+    // Fails where the tty has hung up, which the read that follows reports.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// The reply of a line; `None` where it asks for what is not offered, and so says neither yes nor no.

@@ -258,3 +258,44 @@ fn a_watcher_at_a_tty_is_told_of_an_answer_by_somebody_else() {
     watcher.kill().unwrap();
     watcher.wait().unwrap();
 }
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let daemon = TestDaemon::start();
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    tty.write("y\r");
+    tty.read_until("y\r\n");
+    let (mut agent, params, id) = question(&daemon);
+    tty.read_until("refused for ten minutes. May it? [y/N");
+    tty.write("n\r");
+    tty.read_until(&format!("{id} denied: rm -r"));
+    let refused = agent.err("session.create", &params);
+    assert_eq!(refused.kind(), "rejected", "{refused:?}");
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn a_person_at_the_first_prompt_watches() {
+    let daemon = TestDaemon::start();
+    let (_agent, _params, _id) = question(&daemon);
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    tty.read_until("refused for ten minutes. May it? [y/N");
+    let mut shell = daemon.client();
+    shell.ok(
+        "daemon.hello",
+        &json!({ "client": "an agent", "front": "shell" }),
+    );
+    let refused = shell.err(
+        "session.create",
+        &json!({ "command": "rm", "args": ["-r", "/nowhere/else"] }),
+    );
+    assert!(
+        refused.data["wait_ms"].is_u64(),
+        "the shell waits for the person: {refused:?}"
+    );
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}

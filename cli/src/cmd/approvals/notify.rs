@@ -17,7 +17,7 @@ use termd_proto::secret::SecretQuestion;
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::attention::{self, last_attention};
-use super::question::{self, line, list};
+use super::question::{self, begin_to_watch, line, list};
 use super::secret::said;
 use crate::cmd::Context;
 use crate::desktop::{Desktop, Event, Notification, Shown};
@@ -91,7 +91,7 @@ async fn watch(
     board: &mut Board,
     signals: &mut Signals,
 ) -> Result<ExitCode, CliError> {
-    let mut listed = list(link, None).await?;
+    let mut listed = begin_to_watch(link).await?;
     // What was said before is old news.
     board.attended = last_attention(&listed);
     loop {

@@ -28,6 +28,12 @@ pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList
     link.repeat(&ListApprovals { after, wait_ms }).await
 }
 
+/// All questions now. From then on the connection counts as one through which a person is asked.
+pub(super) async fn begin_to_watch(link: &Link) -> Result<ApprovalList, ClientError> {
+    let (after, wait_ms) = (Some(0), Some(0));
+    link.repeat(&ListApprovals { after, wait_ms }).await
+}
+
 /// Answers a question; `None` if it was answered before.
 pub(super) async fn answer(
     link: &Link,

@@ -9,7 +9,7 @@ use termd_proto::approval::{
 };
 
 use super::attention::{self, last_attention};
-use super::question::{WATCH_MS, answer, is_open, line, list, whole};
+use super::question::{WATCH_MS, answer, begin_to_watch, is_open, line, list, whole};
 use super::secret;
 use crate::args::ApprovalsArgs;
 use crate::cmd::Context;
@@ -27,7 +27,7 @@ pub(super) async fn run(
     let mut person = (!context.json).then(Person::at_the_tty).flatten();
     let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
     let mut secrets: HashSet<ApprovalId> = HashSet::new();
-    let mut listed = list(link, None).await?;
+    let mut listed = begin_to_watch(link).await?;
     // What was said before is old news.
     let mut attended = last_attention(&listed);
     loop {
