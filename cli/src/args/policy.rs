@@ -31,6 +31,8 @@ pub(crate) enum FrontName {
     Mcp,
     /// termctl, and scripts
     Cli,
+    /// The shell that an agent calls
+    Shell,
 }
 
 impl From<FrontName> for termd_proto::terminal::Front {
@@ -39,6 +41,7 @@ impl From<FrontName> for termd_proto::terminal::Front {
             FrontName::Acp => Self::Acp,
             FrontName::Mcp => Self::Mcp,
             FrontName::Cli => Self::Cli,
+            FrontName::Shell => Self::Shell,
         }
     }
 }
