@@ -289,3 +289,22 @@ fn a_model_is_shown_the_last_state_of_what_was_redrawn() {
         "a program gets the bytes"
     );
 }
+
+#[test]
+fn a_long_output_without_a_reader_ends_its_command() {
+    let shells = TestShells::open();
+    // The head that a model is shown is written, and the rest is not while the reader goes.
+    let command_line = "seq 3000; while ! test -e gone; do sleep 0.01; done; yes";
+    let shell = shells.bash();
+    let line = format!(
+        "{} -c '{command_line}' | {{ head -n 1; exec <&-; touch gone; }}",
+        shell.display()
+    );
+    let mut command = shells.daemon.command("/bin/bash");
+    let command = command.args(["-o", "pipefail", "-c", &line]);
+    let ended = Ended::run(command.env("OPENCODE", "1").stdin(Stdio::null()));
+    assert_eq!(
+        (ended.code, ended.out.as_str(), ended.err.as_str()),
+        (Some(141), "1\n", "")
+    );
+}

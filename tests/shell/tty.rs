@@ -52,3 +52,13 @@ fn a_tty_in_part_is_left_to_the_real_shell() {
         ["standard input, output and error are a tty in part"]
     );
 }
+
+#[test]
+fn lines_for_a_model_at_a_tty_return_the_carriage() {
+    let shells = TestShells::open();
+    let mut pty = Pty::open(80, 24);
+    let mut command = shells.command(&["-c", "echo a; echo b; echo end"]);
+    let mut child = pty.spawn(command.env("OPENCODE", "1"));
+    assert_eq!(pty.read_until("end\r\n"), "a\r\nb\r\nend\r\n");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

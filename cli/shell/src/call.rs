@@ -47,6 +47,14 @@ struct Stream {
     is_complete: bool,
 }
 
+impl Stream {
+    /// Whether output came that is not written. A command that writes without a reader ends, and one that
+    /// does not write goes on.
+    fn withholds(&self) -> bool {
+        self.excerpt.as_ref().is_some_and(Excerpt::withholds)
+    }
+}
+
 /// What poll(2) has found.
 #[derive(Debug, Clone, Copy)]
 enum Source {
@@ -171,7 +179,7 @@ impl Call {
         let agent = started.agent.pidfd();
         sources.extend(agent.map(|agent| (Source::Agent, readable(agent))));
         for (index, stream) in self.streams.iter().enumerate() {
-            if !stream.output.is_flushed() {
+            if !stream.output.is_flushed() || (stream.withholds() && !self.is_pipe_broken) {
                 sources.push((Source::Output(index), stream.output.poll_fd()));
             }
         }
@@ -200,6 +208,8 @@ impl Call {
                 max_bytes: Some(PAGE_BYTES),
                 encoding: Some(match self.started.form {
                     Form::Exact => Encoding::Base64,
+                    // The tty here is raw: lines end as those of the command's own.
+                    Form::Text(_) if self.keyboard.is_some() => Encoding::Raw,
                     Form::Text(_) => Encoding::Text,
                 }),
                 wait_ms: Some(WAIT_MS),
@@ -267,7 +277,10 @@ impl Call {
         let stream = &mut self.streams[index];
         if page.gap.is_some() && page.start > stream.next {
             let lost = page.start.since(stream.next);
-            print_line(&format!("{} of the output are not kept", bytes(lost)));
+            match &mut stream.excerpt {
+                Some(excerpt) => excerpt.lose(lost),
+                None => print_line(&format!("{} of the output are not kept", bytes(lost))),
+            }
         }
         stream.next = page.end;
         if !self.is_pipe_broken {

@@ -53,6 +53,16 @@ impl Excerpt {
         head
     }
 
+    /// Whether some of the output is not shown yet.
+    pub(crate) fn withholds(&self) -> bool {
+        self.tail_bytes > 0 || self.left_out > 0
+    }
+
+    /// Counts output that the daemon does not keep any more.
+    pub(crate) fn lose(&mut self, bytes: u64) {
+        self.left_out += bytes;
+    }
+
     fn keep(&mut self, piece: &str) {
         self.tail_bytes += piece.len();
         match self.tail.back_mut().filter(|last| !last.ends_with('\n')) {

@@ -79,13 +79,22 @@ impl Output {
         self.written = 0;
     }
 
-    /// What to wait for before [`write`](Self::write).
+    /// What to wait for before [`write`](Self::write): space, or, where all is written, that the reader
+    /// has gone.
     pub(crate) fn poll_fd(&self) -> PollFd<'static> {
-        PollFd::from_borrowed_fd(self.fd, PollFlags::OUT)
+        let space = if self.is_flushed() {
+            PollFlags::empty()
+        } else {
+            PollFlags::OUT
+        };
+        PollFd::from_borrowed_fd(self.fd, space)
     }
 
     /// Writes once, after the descriptor was found ready.
     pub(crate) fn write(&mut self) -> io::Result<()> {
+        if self.is_flushed() {
+            return Err(Errno::PIPE.into());
+        }
         let rest = self.pending.get(self.written..).unwrap_or_default();
         let written = match self.kind {
             Kind::File => rustix::io::write(self.fd, rest),
