@@ -171,7 +171,7 @@ fn one_shots_are_no_sessions_of_the_client() {
         let facts = &answer["result"]["structuredContent"];
         assert_eq!(facts["output"], format!("{number}\n"), "{answer}");
     }
-    // A session still counts, and so many are still the most.
+    // A session still counts, and the limit stays.
     let (kind, message) = client.refused("session_create", &json!({ "command": "cat" }));
     assert_eq!(kind, "session_limit_reached", "{message}");
 }

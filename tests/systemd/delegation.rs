@@ -37,7 +37,7 @@ impl Installed {
         self.machine.as_user(&argv).status.success()
     }
 
-    /// Starts a terminal with a process that drops all but its cgroup. It is the sleep of so many
+    /// Starts a terminal with a process that drops all but its cgroup. It is a sleep of `seconds`
     /// seconds. Then the terminal's command goes on so.
     fn start_fugitive(&self, seconds: u32, then: &str) -> String {
         let script = format!(

@@ -179,7 +179,7 @@ pub(crate) struct LinesArgs {
     /// With --grep: capital letters and small ones are the same
     #[arg(short = 'i', long, requires = "grep")]
     pub(crate) ignore_case: bool,
-    /// Print so many lines around each match, too [default: 0; with --errors 3]
+    /// Print this number of lines before and behind each match, too [default: 0; with --errors 3]
     #[arg(short = 'C', long, value_name = "LINES")]
     pub(crate) context: Option<usize>,
 }

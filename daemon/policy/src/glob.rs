@@ -96,7 +96,7 @@ pub(crate) fn may_fit(pattern: &str, text: &str, unknown: char) -> bool {
     if text.len() > MAX_COMPARED {
         return true;
     }
-    // Whether the first so many characters of the pattern fit the text so far.
+    // At index N: whether the first N characters of the pattern fit the text so far.
     let mut fits = vec![false; pattern.len() + 1];
     let reach = |fits: &mut Vec<bool>| {
         for (at, c) in pattern.iter().enumerate() {

@@ -146,7 +146,7 @@ impl LineFilter {
 mod tests {
     use super::*;
 
-    /// What is printed of lines apart by spaces, fed in pieces of so many bytes: `N:line` or `N-line`.
+    /// What is printed of lines apart by spaces, fed in pieces of `piece` bytes: `N:line` or `N-line`.
     fn printed(lines: &str, context: usize, piece: usize) -> String {
         let mut filter = LineFilter::new(Wanted::pattern("x", false).unwrap(), context);
         let text = lines.replace(' ', "\n");

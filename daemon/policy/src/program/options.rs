@@ -52,7 +52,7 @@ pub(crate) enum Order {
     Permuted,
     /// They end at the first operand (POSIX), as for programs that start others.
     OptionsFirst,
-    /// They end behind so many operands: of `timeout 5 CMD` behind one.
+    /// They end behind this number of operands: of `timeout 5 CMD` behind one.
     OptionsUntil(usize),
 }
 

@@ -19,7 +19,7 @@ const IN_WORD: &str = "_-.+/=~%@:,!#^*?";
 /// Separators within a quoted value. They are shown, and the words between them are hidden.
 const BETWEEN_WORDS: [char; 3] = ['&', ';', '|'];
 const QUOTES: [char; 2] = ['"', '\''];
-/// From so many bytes on a value can be random.
+/// A shorter value, in bytes, is not random.
 const MIN_RANDOM_BYTES: usize = 16;
 /// The longest number that is a setting: `--pass 3`.
 const MAX_SETTING_DIGITS: usize = 3;

@@ -36,7 +36,7 @@ impl ArrivalLog {
         }
     }
 
-    /// A server takes over so many milliseconds after the terminal's start, and finds output up to `end`.
+    /// A server takes over `at_ms` milliseconds after the terminal's start, and finds output up to `end`.
     /// The database has all before `start` for good, and these arrivals of what comes then.
     pub(crate) fn take_over(
         (start, end): (Offset, Offset),
@@ -61,7 +61,7 @@ impl ArrivalLog {
         self.arrivals.back().map_or(self.start, |last| last.end)
     }
 
-    /// The output has grown to `end`, so many milliseconds after the terminal's start.
+    /// The output has grown to `end`, `at_ms` milliseconds after the terminal's start.
     pub(crate) fn grew(&mut self, end: Offset, at_ms: u64) {
         let taken_over = self.taken_over_at_ms.take();
         let clock = match taken_over {

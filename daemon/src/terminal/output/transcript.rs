@@ -87,7 +87,7 @@ impl Transcript {
         }
     }
 
-    /// Notes that the output has grown to `end`, so many milliseconds after the terminal's start. Only
+    /// Notes that the output has grown to `end`, `at_ms` milliseconds after the terminal's start. Only
     /// the terminal's task does.
     pub(crate) fn grew(&self, end: Offset, at_ms: u64) {
         self.arrival_log().grew(end, at_ms);

@@ -96,8 +96,8 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
     calls
 }
 
-/// Whether so many words of a code stand within each other's arguments that the code is not read:
-/// `f(f(f(…`.
+/// Whether the words of a code stand too often within each other's arguments for the code to be read:
+/// `f(f(f(…`. The bound is [`MAX_ARGUMENT_TOKENS`].
 pub(crate) fn are_too_many(code: &str) -> bool {
     let tokens = tokens(judged_part(code));
     let words = tokens.iter().enumerate();

@@ -150,7 +150,7 @@ impl<'a> CharReader<'a> {
         })
     }
 
-    /// The character of a number of so many digits at most.
+    /// The character of a number of at most `digits` digits.
     fn numbered(&mut self, radix: u32, digits: usize, first: u32) -> char {
         let mut number = first;
         for _ in 0..digits {
