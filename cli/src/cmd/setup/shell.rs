@@ -20,6 +20,9 @@ use crate::usage_error::UsageError;
 
 /// The name of the links in reports.
 const SHELLS: &str = "shells";
+/// What remains to be done after an entry.
+const NEXT_STEPS: &str =
+    "start the agents again: those that run keep their shell; then `termctl doctor` tries each";
 
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
     let places = places()?;
@@ -47,6 +50,9 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
             output::note(&escaped(&hint));
         }
         report.add(client.name, &path, outcome, false)?;
+    }
+    if action == Action::Add && report.is_ok() {
+        output::note(NEXT_STEPS);
     }
     // A client that still has the entry needs the links, and so does one that was not named.
     if action == Action::Remove && args.clients.is_empty() && report.is_ok() {
