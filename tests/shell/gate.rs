@@ -2,7 +2,7 @@
 
 use termd_test_support::TestDaemon;
 
-use crate::TestShells;
+use crate::{Ended, TestShells};
 
 #[test]
 fn what_is_dangerous_is_not_run_and_the_line_says_why() {
@@ -27,4 +27,40 @@ fn rules_for_shells_hold() {
     assert_eq!(ended.code, Some(126), "{ended:?}");
     assert_eq!(ended.err.lines().count(), 1, "{ended:?}");
     assert_eq!(shells.run("echo frob").code, Some(0));
+}
+
+#[test]
+fn the_environment_is_judged_as_far_as_it_is_not_the_agents() {
+    let shells = TestShells::of(TestDaemon::configured(
+        "[[policy.rules]]\neffect = \"deny\"\nprogram = \"frob\"\n",
+    ));
+    let daemon = &shells.daemon;
+    let script = daemon.path("script");
+    std::fs::write(&script, "frob 1\n").unwrap();
+    let script = script.to_str().unwrap();
+    let run = |line: &str, variables: &[(&str, &str)]| {
+        let mut command = shells.command(&["-c", line]);
+        Ended::run(command.envs(variables.iter().copied()))
+    };
+    for variables in [
+        [("BASH_ENV", script)].as_slice(),
+        &[("BASH_FUNC_ls%%", "() { frob 1; }")],
+        &[("SHELLOPTS", "xtrace"), ("PS4", "$(frob 1)")],
+        &[("GIT_SSH_COMMAND", "frob 1;")],
+        &[("LD_PRELOAD", "/nowhere/lib.so")],
+    ] {
+        let ended = run("ls", variables);
+        assert_eq!(ended.code, Some(126), "{variables:?}: {ended:?}");
+        assert!(ended.err.contains("termd: not run: "), "{ended:?}");
+    }
+    let own = shells.bash();
+    let own = own.to_str().unwrap();
+    for variables in [
+        [("GIT_EDITOR", "true")],
+        [("PAGER", "cat")],
+        [("SHELL", own)],
+    ] {
+        let ended = run("echo ran", &variables);
+        assert_eq!(ended.out, "ran\n", "{variables:?}: {ended:?}");
+    }
 }

@@ -17,8 +17,8 @@ from shell import AgentEnded
 MAX_SURVIVAL = 3
 # What a child that goes on may add to the time of its command.
 MAX_DELAY = 0.1
-# How long 5 MB may take, and how much of it a model may get. The real shell takes 0.1 s.
-MAX_FLOOD_SECONDS = 3
+# How long 5 MB may take on a machine that does other things, and how much of it a model may get.
+MAX_FLOOD_SECONDS = 10
 MAX_FLOOD_TEXT = 64 * 1024
 # How long a command that does nothing slow may take, with the agent's own work.
 MAX_QUICK = 4

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 
-use termd_proto::terminal::{CreateTerminal, Front, Owner};
+use termd_proto::terminal::{CreateTerminal, Owner};
 
 use crate::service::descent::agent_environment;
 use crate::terminal::lifecycle::launch::Creator;
@@ -12,6 +13,9 @@ use termd_policy::program::is_program_variable;
 /// Variables that a shell changes with each command, and that make no program run another one. They
 /// count where the command names them.
 const PLACE_VARIABLES: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
+
+/// The shell of agents, beside termd. What it runs is judged.
+const TERMD_SHELL: &str = "termd-shell";
 
 /// The variables of a request, each list sorted.
 #[derive(Debug, Default)]
@@ -34,8 +38,6 @@ impl Variables {
             !is_place && Creator::Agent.hands_on(OsStr::new(name))
         };
         let handed_on = match (&options.base_env, owner.agent()) {
-            // The agent's own program has made it.
-            _ if owner.front == Front::Shell => Vec::new(),
             (Some(base_env), Some(agent)) => {
                 let persons = agent_environment(&agent);
                 let pairs = base_env.iter().filter(|(name, value)| {
@@ -43,6 +45,7 @@ impl Variables {
                     counts(name)
                         && !has_same(persons.get(*name))
                         && !has_same(std::env::var(name).ok().as_ref())
+                        && !(*name == "SHELL" && is_termd_shell(value))
                 });
                 pairs.collect()
             }
@@ -55,6 +58,13 @@ impl Variables {
             all: with(handed_on.iter().copied(), &options.env),
         }
     }
+}
+
+/// Whether a path leads to termd's own shell, which an agent that calls it has as its `SHELL`.
+fn is_termd_shell(path: &str) -> bool {
+    let own = std::env::current_exe().map(|termd| termd.with_file_name(TERMD_SHELL));
+    let own = own.and_then(fs::canonicalize).ok();
+    own.is_some() && fs::canonicalize(path).ok() == own
 }
 
 /// Handed on variables, and over them those that the call sets.
@@ -89,7 +99,7 @@ impl<'a> Words<'a> {
 
 #[cfg(test)]
 mod tests {
-    use termd_proto::terminal::Agent;
+    use termd_proto::terminal::{Agent, Front};
 
     use super::*;
 
@@ -141,7 +151,7 @@ mod tests {
             ])),
             ..CreateTerminal::default()
         };
-        for front in [Front::Mcp, Front::Acp] {
+        for front in [Front::Mcp, Front::Acp, Front::Shell] {
             let variables = Variables::of(&options, &owner(front));
             let judged = ["BASH_ENV", "BASH_FUNC_ls%%", "SET", "WHERE"];
             assert_eq!(names(&variables.judged), judged);
