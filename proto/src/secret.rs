@@ -88,8 +88,8 @@ pub struct SecretQuestion {
     pub id: ApprovalId,
     /// What the program says that it wants, without control characters.
     pub prompt: String,
-    /// The program that has run what asks, by the path of its file: `/usr/bin/ssh`. Whatever it is, it
-    /// reads the answer. Absent: it cannot be told.
+    /// The program that reads the answer, by the path of its file: `/usr/bin/ssh`. It has run what asks.
+    /// Absent: it cannot be told which program reads it.
     pub program: Option<String>,
     /// The terminal that it runs in, where that is known.
     pub terminal: Option<TerminalId>,

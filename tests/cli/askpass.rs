@@ -70,6 +70,16 @@ impl Watcher {
         serde_json::from_str(&line).unwrap()
     }
 
+    /// The next question for a secret.
+    fn next_secret(&mut self) -> Value {
+        loop {
+            let question = self.next();
+            if question["prompt"].is_string() {
+                return question;
+            }
+        }
+    }
+
     /// The next one with this in its prompt.
     fn asked(&mut self, prompt: &str) -> Value {
         loop {
@@ -265,6 +275,34 @@ fn ssh_and_git_ask_by_it() {
             "{question}"
         );
         assert_eq!(answer(&daemon, &question, text).code, Some(0));
+    }
+}
+
+#[test]
+fn a_program_is_named_only_where_it_reads_the_answer() {
+    let test = "a_program_is_named_only_where_it_reads_the_answer";
+    let daemon = TestDaemon::start();
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    run(&daemon, &mut agent, "secret=$(\"$SUDO_ASKPASS\" read); :");
+    let question = watcher.asked("read");
+    assert!(question["program"].is_string(), "{question}");
+    let mut lines = vec![
+        "\"$SUDO_ASKPASS\" filed > got; :",
+        "setsid --fork \"$SUDO_ASKPASS\" orphan",
+    ];
+    if Command::new("git").arg("--version").output().is_ok() {
+        lines.extend([
+            "git -c alias.x='!exec \"$SUDO_ASKPASS\" filed > got' x",
+            "git -c alias.x='!exec \"$SUDO_ASKPASS\" piped' x | cat > got",
+        ]);
+    } else {
+        skip(test, "there is no git");
+    }
+    for line in lines {
+        run(&daemon, &mut agent, line);
+        let question = watcher.next_secret();
+        assert!(question["program"].is_null(), "{line}: {question}");
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{
     CreateRequest, Creator, Preflight, Starter, VacateLabel, checked_size,
 };
-pub(crate) use self::descent::parent_program;
+pub(crate) use self::descent::reading_parent;
 pub use self::descent::{Descent, Origin, Placement, ServedAgent};
 pub(crate) use self::disk::Disk;
 pub(crate) use self::ending::{

@@ -29,7 +29,10 @@ pub(super) fn line(question: &SecretQuestion) -> String {
 
 /// Which program asks, for whom, and what it says that it wants.
 pub(super) fn said(question: &SecretQuestion) -> String {
-    let program = question.program.as_deref().unwrap_or("a program");
+    let program = question
+        .program
+        .as_deref()
+        .unwrap_or("a program that termd cannot name");
     let place = match &question.terminal {
         Some(terminal) => format!(" in {terminal}"),
         None => String::new(),

@@ -7,7 +7,7 @@ use termd_proto::secret::{AnswerSecret, AskSecret, AskedSecret};
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::RpcResult;
-use crate::service::{SecretDesk, parent_program};
+use crate::service::{SecretDesk, reading_parent};
 use crate::terminal::TerminalError;
 
 /// Serves `secret.*`.
@@ -29,7 +29,7 @@ impl SecretHandler {
         params: AskSecret,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<AskedSecret> {
-        let program = context.peer.pid.and_then(parent_program);
+        let program = context.peer.pid.and_then(reading_parent);
         let (desk, owner) = (self.desk.clone(), context.native_owner());
         let gone = context.closed.clone().cancelled_owned();
         // In a task of its own: what became of the question is recorded also where the asker goes away.

@@ -14,6 +14,7 @@ mod agent_table;
 mod origin;
 mod process;
 mod program;
+mod reading_parent;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,8 @@ use self::program::{agent_itself, program_of};
 use super::registry::Registry;
 
 pub use self::origin::Origin;
-pub(crate) use self::process::{agent_environment, is_process, parent_program};
+pub(crate) use self::process::{agent_environment, is_process};
+pub(crate) use self::reading_parent::reading_parent;
 
 /// Whose a process is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

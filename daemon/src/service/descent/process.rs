@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 
 use serde::{Deserialize, Serialize};
 use termd_keeper::protocol::message::TERMINAL_VARIABLE;
@@ -123,18 +122,6 @@ impl Lineage {
                 || self.parents.iter().any(|parent| parent.pid == root)
         })
     }
-}
-
-/// The program of a process's parent: the path of its file, or the name of one that root runs, such as
-/// sudo(8). Any other process may call itself what it likes.
-pub(crate) fn parent_program(pid: i32) -> Option<String> {
-    let parent = Stat::of(pid)?.parent;
-    if let Ok(file) = fs::read_link(format!("/proc/{parent}/exe")) {
-        return Some(file.to_string_lossy().into_owned());
-    }
-    let process = fs::metadata(format!("/proc/{parent}")).ok()?;
-    let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
-    (process.uid() == 0).then(|| name.trim_end().to_owned())
 }
 
 /// Fields of `proc_pid_stat(5)`.
