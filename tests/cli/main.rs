@@ -55,6 +55,7 @@ mod output {
     mod gaps;
     mod history;
     mod lines;
+    mod past;
     mod pipes;
     mod tty;
 }

@@ -67,6 +67,7 @@ const EXAMPLES: [(&str, &[&str]); 44] = [
         &[
             "termctl screen shell",
             "termctl screen shell --scrollback 200 --format text",
+            "termctl screen shell --at 14:03",
         ],
     ),
     ("screenshot", &["termctl screenshot shell -o shell.png"]),
