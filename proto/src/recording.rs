@@ -45,7 +45,7 @@ pub struct TimelineSpan {
     pub start: Offset,
     /// The offset after its last one, at most [`MAX_SPAN_BYTES`] later where its times are known.
     pub end: Offset,
-    /// When it began to come and when the last of it came; absent: nobody noted it.
+    /// When it began to come and when the last of it came; absent: no times were noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came_ms: Option<CameMs>,
 }

@@ -1,7 +1,7 @@
 //! Checkpoints of screens, and the sizes that terminals had.
 //!
 //! A checkpoint is opaque here: the terminal model's dump, and the offset of the output up to which
-//! it goes. Each terminal has one, the latest, and keyframes: earlier ones, for who looks back
+//! it goes. Each terminal has one, the latest, and keyframes: earlier ones, for looking back
 //! (docs/decisions/0146).
 
 use std::sync::LazyLock;
@@ -30,7 +30,7 @@ pub struct ScreenCheckpoint {
 pub(crate) enum CheckpointUse {
     /// The screen that the next server goes on with: it replaces the one before.
     Latest,
-    /// A screen to begin from where somebody looks back: it is kept beside the others.
+    /// A screen to look back from: it is kept beside the others.
     Keyframe,
 }
 

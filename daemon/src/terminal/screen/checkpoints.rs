@@ -1,5 +1,5 @@
 //! When a terminal's screen is kept in the database: checkpoints, so that the next server can make it
-//! again, keyframes for who looks back, and the sizes between them.
+//! again, keyframes for looking back, and the sizes between them.
 //!
 //! Little output is fed again after a checkpoint. No size that changed a screen is missing from both.
 //! Nothing here waits: where the store has no room, the next chance is taken.
