@@ -127,15 +127,12 @@ pub(crate) async fn arrived_by(
             continue;
         };
         let came = arrivals.iter().take_while(|arrival| arrival.at_ms <= at_ms);
-        match came.last() {
-            Some(last) => {
-                found = Some(last.end);
-                low = start + 1;
-            }
-            None => {
-                found = found.or(Some(from));
-                high = middle;
-            }
+        if let Some(last) = came.last() {
+            found = Some(last.end);
+            low = start + 1;
+        } else {
+            found = found.or(Some(from));
+            high = middle;
         }
     }
     Ok(found.map(|end| end.max(from).min(to)))

@@ -133,7 +133,10 @@ mod tests {
         }
     }
 
-    fn spans(spans: &Spans) -> Vec<(u64, u64, Option<(i64, i64)>)> {
+    /// Start, end, and when it began and ended.
+    type SpanNumbers = (u64, u64, Option<(i64, i64)>);
+
+    fn spans(spans: &Spans) -> Vec<SpanNumbers> {
         let each = spans.spans.iter();
         each.map(|span| {
             let came = span.came_ms.map(|came| (came.first, came.last));
