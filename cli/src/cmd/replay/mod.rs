@@ -1,6 +1,7 @@
 //! `termctl replay`: plays a terminal on the tty, live or long closed, drawn by termd's own model.
 //!
-//! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`], [`find`].
+//! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`],
+//!   [`event_queue`], [`find`].
 //! - [`stage`]: the model that the output is fed to.
 //! - [`frame`] and [`bar`]: what the tty shows.
 //! - [`source`]: what is read of the daemon.
@@ -9,6 +10,7 @@
 
 mod bar;
 mod clock;
+mod event_queue;
 mod find;
 mod frame;
 mod keys;

@@ -11,6 +11,9 @@ use super::timeline::Timeline;
 /// Output of which no times were noted is shown in pieces of this length, in bytes: 16 a second.
 const UNTIMED_PIECE_BYTES: u64 = 512;
 
+/// Most output of one event, in bytes: a part of it is cut off for each look of a search.
+const MAX_EVENT_BYTES: u64 = 32 << 10;
+
 /// Output as it was read, with its times and its sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Page {
@@ -62,6 +65,10 @@ impl Page {
         self.bytes.truncate(length);
         self.end = self.end.min(end);
         self.sizes.retain(|size| size.at <= end);
+        self.times.retain(|time| time.start < end);
+        for time in &mut self.times {
+            time.end = time.end.min(end);
+        }
     }
 
     /// Adds the times of output that came after the timeline was made.
@@ -101,7 +108,10 @@ impl Page {
                 }
             };
             let next_size = sizes.peek().map_or(self.end, |size| size.at);
-            let to = next_time.min(next_size).min(self.end);
+            let to = next_time
+                .min(next_size)
+                .min(self.end)
+                .min(at + MAX_EVENT_BYTES);
             let Some(bytes) = self.between(at, to).filter(|bytes| !bytes.is_empty()) else {
                 return events;
             };

@@ -1,7 +1,6 @@
 //! A replay's state: where it is, what it shows, and what each key does. Pure: the time is an argument,
 //! and what has to be read is a value.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
@@ -11,14 +10,13 @@ use termd_proto::recording::Keyframe;
 use termd_proto::terminal::TerminalState;
 
 use super::clock::Clock;
+use super::event_queue::EventQueue;
 use super::find::{Finder, pattern};
 use super::keys::Key;
 use super::page::{Event, EventKind, OutputClock, Page};
 use super::stage::{Jump, Stage};
 use super::timeline::Timeline;
 
-/// Output that is read ahead, in bytes: less than 10 ms of work for the model.
-const MAX_QUEUED_BYTES: usize = 1 << 20;
 /// Output that is fed rather than jumped over, in bytes: keyframes are as far apart.
 const NEAR_BYTES: u64 = 4 << 20;
 /// Output between two looks for a pattern, in bytes: some lines.
@@ -59,6 +57,8 @@ enum Goal {
     /// To a play time.
     Time(u64),
     Offset(Offset),
+    /// To a match that ends here.
+    Match(Offset),
     /// To where a pattern comes next. Without one, back to this play time.
     Next {
         finder: Box<Finder>,
@@ -118,8 +118,7 @@ pub(super) struct Player {
     /// The play times of the commands, and the length of which they are.
     ticks: (u64, Vec<u64>),
     stage: Stage,
-    queue: VecDeque<Event>,
-    queued_bytes: usize,
+    queue: EventQueue,
     /// The end of what has been read.
     loaded_to: Offset,
     /// Nothing comes after what has been read.
@@ -131,6 +130,8 @@ pub(super) struct Player {
     /// The end of a live terminal is shown, and what comes is shown at once.
     follows: bool,
     goal: Option<Goal>,
+    /// The offset that was gone to last, and its play time.
+    arrived: (Offset, u64),
     /// The keyframe that a jump waits for.
     jump: Option<Offset>,
     /// A keyframe was of another version: the output is played from its start.
@@ -171,8 +172,7 @@ impl Player {
             commands,
             ticks: (u64::MAX, Vec::new()),
             stage,
-            queue: VecDeque::new(),
-            queued_bytes: 0,
+            queue: EventQueue::default(),
             loaded_to: range.start,
             is_complete: false,
             clock: Clock::new(speed, now),
@@ -180,6 +180,7 @@ impl Player {
             shown_clock: OutputClock::Noted,
             follows: false,
             goal: None,
+            arrived: (Offset::ZERO, 0),
             jump: None,
             lacks_keyframes: false,
             jumps: 0,
@@ -198,7 +199,7 @@ impl Player {
         if let Some(at) = self.jump {
             return Some(Need::Keyframe(at));
         }
-        let has_enough = self.is_complete || self.queued_bytes >= MAX_QUEUED_BYTES;
+        let has_enough = self.is_complete || self.queue.is_full();
         (!has_enough).then_some(Need::Page(self.loaded_to))
     }
 
@@ -256,8 +257,7 @@ impl Player {
         if self.follows {
             self.clock.set(self.timeline.length_ms(), now);
         }
-        self.queued_bytes += page.bytes.len();
-        self.queue.append(&mut page.events(&self.timeline));
+        self.queue.append(page.events(&self.timeline));
         self.loaded_to = page.end.max(self.loaded_to);
     }
 
@@ -312,44 +312,6 @@ impl Player {
         self.is_complete && self.queue.is_empty() && !self.is_seeking()
     }
 
-    fn pop(&mut self) -> Option<Event> {
-        let event = self.queue.pop_front()?;
-        if let EventKind::Output { bytes, .. } = &event.kind {
-            self.queued_bytes = self.queued_bytes.saturating_sub(bytes.len());
-        }
-        Some(event)
-    }
-
-    /// Takes the next event, or a piece of its output that is no longer than this.
-    fn pop_piece(&mut self, max: usize) -> Option<Event> {
-        if let Some(Event {
-            kind:
-                EventKind::Output {
-                    start,
-                    bytes,
-                    clock,
-                },
-            play_ms,
-        }) = self.queue.front_mut()
-            && bytes.len() > max
-        {
-            let rest = bytes.split_off(max);
-            let piece = std::mem::replace(bytes, rest);
-            let piece_start = *start;
-            *start = piece_start + max as u64;
-            self.queued_bytes = self.queued_bytes.saturating_sub(max);
-            return Some(Event {
-                play_ms: *play_ms,
-                kind: EventKind::Output {
-                    start: piece_start,
-                    bytes: piece,
-                    clock: *clock,
-                },
-            });
-        }
-        self.pop()
-    }
-
     fn show(&mut self, event: &Event) {
         self.shown_ms = event.play_ms;
         match &event.kind {
@@ -367,15 +329,9 @@ impl Player {
 
     fn show_until(&mut self, play_ms: u64) -> bool {
         let mut has_changed = false;
-        while self
-            .queue
-            .front()
-            .is_some_and(|event| event.play_ms <= play_ms)
-        {
-            if let Some(event) = self.pop() {
-                self.show(&event);
-                has_changed = true;
-            }
+        while let Some(event) = self.queue.pop_due(play_ms) {
+            self.show(&event);
+            has_changed = true;
         }
         has_changed
     }
@@ -396,11 +352,16 @@ impl Player {
                     self.goal = Some(Goal::Offset(to));
                     return false;
                 }
-                let next_ms = self
-                    .queue
-                    .front()
-                    .map_or(self.shown_ms, |next| next.play_ms);
+                let next_ms = self.queue.next_ms().unwrap_or(self.shown_ms);
                 self.clock.set(next_ms, now);
+                self.arrived = (to, next_ms);
+            }
+            Goal::Match(to) => {
+                if !self.show_to(to) {
+                    self.goal = Some(Goal::Match(to));
+                    return false;
+                }
+                self.clock.set(self.shown_ms, now);
             }
             Goal::Next { finder, origin_ms } => return self.find_next(finder, origin_ms, now),
             Goal::Previous {
@@ -419,22 +380,14 @@ impl Player {
 
     /// Shows the output before an offset. Returns whether all of it has been read.
     fn show_to(&mut self, to: Offset) -> bool {
-        while let Some(front) = self.queue.front() {
-            let max = match &front.kind {
-                EventKind::Output { start, .. } if *start >= to => return true,
-                EventKind::Output { start, .. } => to.since(*start),
-                EventKind::Resize { .. } => 0,
-            };
-            let max = usize::try_from(max).unwrap_or(usize::MAX);
-            if let Some(event) = self.pop_piece(max) {
-                self.show(&event);
-            }
+        while let Some(event) = self.queue.pop_before(to) {
+            self.show(&event);
         }
         self.stage.shown_to() >= to || self.loaded_to >= to || self.is_complete
     }
 
     fn find_next(&mut self, mut finder: Box<Finder>, origin_ms: u64, now: Instant) -> bool {
-        while let Some(event) = self.pop_piece(FIND_PIECE_BYTES) {
+        while let Some(event) = self.queue.pop_piece(FIND_PIECE_BYTES) {
             self.show(&event);
             if finder.look(self.stage.model()) {
                 self.clock.set(self.shown_ms, now);
@@ -462,7 +415,7 @@ impl Player {
             return false;
         };
         while self.stage.shown_to() < until
-            && let Some(event) = self.pop_piece(FIND_PIECE_BYTES)
+            && let Some(event) = self.queue.pop_piece(FIND_PIECE_BYTES)
         {
             self.show(&event);
             let shown_to = self.stage.shown_to();
@@ -484,6 +437,7 @@ impl Player {
             self.clock.stop(now);
             self.message = None;
             self.seek_offset(found);
+            self.goal = Some(Goal::Match(found));
         } else if window > self.range.start {
             self.jump(window.back(1));
             self.goal = Some(Goal::Previous {
@@ -507,8 +461,7 @@ impl Player {
             to.max(self.range.kept_from)
         };
         self.jump = Some(at);
-        self.queue.clear();
-        self.queued_bytes = 0;
+        self.queue = EventQueue::default();
         self.is_complete = false;
         self.jumps += 1;
     }
@@ -551,7 +504,7 @@ impl Player {
     fn position_ms(&self, now: Instant) -> u64 {
         match &self.goal {
             Some(Goal::Time(play_ms)) => *play_ms,
-            Some(Goal::Offset(to)) => self.timeline.play_ms(*to, None),
+            Some(Goal::Offset(to) | Goal::Match(to)) => self.timeline.play_ms(*to, None),
             Some(Goal::Next { .. }) => self.shown_ms,
             Some(Goal::Previous { origin_ms, .. }) => *origin_ms,
             None => self.clock.play_ms(now).min(self.timeline.length_ms()),
@@ -618,10 +571,12 @@ impl Player {
 
     fn previous_command(&mut self, position_ms: u64, now: Instant) {
         let shown_to = self.stage.shown_to();
-        let before = self.commands.iter().rev().find(|command| {
-            let began_ms = self.timeline.play_ms(command.start, None);
-            command.start < shown_to && began_ms.saturating_add(AGAIN_MS) < position_ms
-        });
+        let (arrived_at, arrived_ms) = self.arrived;
+        let is_again = position_ms < arrived_ms.saturating_add(AGAIN_MS);
+        let before =
+            self.commands.iter().rev().find(|command| {
+                command.start < shown_to && !(is_again && command.start == arrived_at)
+            });
         match before.map(|command| command.start) {
             Some(start) => self.seek_offset(start),
             None => self.say("no command before this", now),
@@ -747,8 +702,8 @@ impl Player {
                 Some(now)
             };
         }
-        let next = self.queue.front();
-        let due = next.and_then(|event| self.clock.reaches(event.play_ms, now));
+        let next_ms = self.queue.next_ms();
+        let due = next_ms.and_then(|next_ms| self.clock.reaches(next_ms, now));
         [due, over].into_iter().flatten().min()
     }
 
@@ -763,3 +718,6 @@ enum Direction {
     Forward,
     Backward,
 }
+
+#[cfg(test)]
+mod tests;
