@@ -1,7 +1,7 @@
 //! `termctl replay`: plays a terminal on the tty, live or long closed, drawn by termd's own model.
 //!
 //! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`],
-//!   [`event_queue`], [`find`].
+//!   [`event_queue`], [`commands`], [`find`].
 //! - [`stage`]: the model that the output is fed to.
 //! - [`frame`] and [`bar`]: what the tty shows.
 //! - [`source`]: what is read of the daemon.
@@ -10,6 +10,7 @@
 
 mod bar;
 mod clock;
+mod commands;
 mod event_queue;
 mod find;
 mod frame;
@@ -25,7 +26,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
-use termd_proto::command::{CommandFilter, CommandInfo, ShowCommand};
+use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind};
@@ -39,7 +40,6 @@ use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;
 use super::attach::is_own;
-use super::history::list;
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
@@ -104,11 +104,7 @@ async fn prepare(
     let range = range(source, info, args).await?;
     let idle_ms = u64::try_from(args.idle.as_millis()).unwrap_or(u64::MAX);
     let timeline = source.timeline(range, idle_ms).await?;
-    let filter = CommandFilter {
-        terminal: Some(source.id.clone()),
-        ..CommandFilter::default()
-    };
-    let commands: Vec<CommandInfo> = list(source.link, &filter, u32::MAX).await?;
+    let commands = source.commands().await?;
     let stage = Stage::new(info.stdio, info.cols, info.rows);
     let now = Instant::now();
     let mut player = Player::new((range, timeline), &commands, (stage, args.speed.0), now);
@@ -239,6 +235,8 @@ impl Theatre {
         let mut loading: Option<Loading<'_>> = None;
         let mut loading_for = 0;
         loop {
+            let now = Instant::now();
+            self.is_stale |= self.player.tick(now);
             if loading_for != self.player.jumps() {
                 loading = None;
             }
@@ -248,14 +246,9 @@ impl Theatre {
                 loading = Some(Box::pin(source.load(need)));
                 loading_for = self.player.jumps();
             }
-            let now = Instant::now();
-            self.is_stale |= self.player.tick(now);
             if self.is_due(now) && pump.has_room() {
                 let bytes = self.draw(now);
                 pump.write(bytes).await?;
-            }
-            if loading_for != self.player.jumps() {
-                continue;
             }
             let wake = self.wake(now);
             tokio::select! {
@@ -276,6 +269,7 @@ impl Theatre {
                         Loaded::Keyframe(keyframe, dump) => {
                             self.player.take_keyframe(&keyframe, dump.as_deref());
                         }
+                        Loaded::Commands(commands) => self.player.take_commands(&commands),
                         Loaded::Page(page) => self.player.take_page(page, Instant::now()),
                     }
                 }

@@ -10,6 +10,7 @@ use termd_proto::recording::Keyframe;
 use termd_proto::terminal::TerminalState;
 
 use super::clock::Clock;
+use super::commands::Commands;
 use super::event_queue::EventQueue;
 use super::find::{Finder, pattern};
 use super::keys::Key;
@@ -42,6 +43,8 @@ pub(super) enum Need {
     Keyframe(Offset),
     /// The output from here on.
     Page(Offset),
+    /// The commands of the terminal's shell.
+    Commands,
 }
 
 /// Whether a key ends the replay.
@@ -72,13 +75,6 @@ enum Goal {
         window: Offset,
         origin_ms: u64,
     },
-}
-
-/// A command that was run in the terminal's shell.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Command {
-    start: Offset,
-    text: String,
 }
 
 /// What the bar shows of a replay.
@@ -114,9 +110,7 @@ pub(super) struct Range {
 pub(super) struct Player {
     range: Range,
     timeline: Timeline,
-    commands: Vec<Command>,
-    /// The play times of the commands, and the length of which they are.
-    ticks: (u64, Vec<u64>),
+    commands: Commands,
     stage: Stage,
     queue: EventQueue,
     /// The end of what has been read.
@@ -152,25 +146,10 @@ impl Player {
         (stage, speed): (Stage, f64),
         now: Instant,
     ) -> Self {
-        let is_within = |command: &&CommandInfo| {
-            command.number > 0
-                && command.start >= range.start
-                && range.end.is_none_or(|end| command.start < end)
-        };
-        let mut commands: Vec<_> = commands
-            .iter()
-            .filter(is_within)
-            .map(|command| Command {
-                start: command.start,
-                text: command.text.clone(),
-            })
-            .collect();
-        commands.sort_by_key(|command| command.start);
         let mut player = Self {
             range,
             timeline,
-            commands,
-            ticks: (u64::MAX, Vec::new()),
+            commands: Commands::new(commands, range),
             stage,
             queue: EventQueue::default(),
             loaded_to: range.start,
@@ -199,6 +178,9 @@ impl Player {
         if let Some(at) = self.jump {
             return Some(Need::Keyframe(at));
         }
+        if self.commands.lacks_newest() {
+            return Some(Need::Commands);
+        }
         let has_enough = self.is_complete || self.queue.is_full();
         (!has_enough).then_some(Need::Page(self.loaded_to))
     }
@@ -220,6 +202,10 @@ impl Player {
     /// Whether the replay is on its way to another position, and shows nothing of the way.
     pub(super) fn is_seeking(&self) -> bool {
         self.goal.is_some() || self.jump.is_some()
+    }
+
+    pub(super) fn take_commands(&mut self, commands: &[CommandInfo]) {
+        self.commands = Commands::new(commands, self.range);
     }
 
     pub(super) fn take_keyframe(&mut self, keyframe: &Keyframe, dump: Option<&[u8]>) {
@@ -322,7 +308,10 @@ impl Player {
                 clock,
             } => {
                 self.shown_clock = *clock;
-                self.stage.feed(*start, bytes);
+                let began = self.stage.feed(*start, bytes);
+                if let Some(began) = began.filter(|_| self.follows) {
+                    self.commands.began_at(began);
+                }
             }
         }
     }
@@ -570,26 +559,17 @@ impl Player {
     }
 
     fn previous_command(&mut self, position_ms: u64, now: Instant) {
-        let shown_to = self.stage.shown_to();
         let (arrived_at, arrived_ms) = self.arrived;
         let is_again = position_ms < arrived_ms.saturating_add(AGAIN_MS);
-        let before =
-            self.commands.iter().rev().find(|command| {
-                command.start < shown_to && !(is_again && command.start == arrived_at)
-            });
-        match before.map(|command| command.start) {
+        let but = is_again.then_some(arrived_at);
+        match self.commands.before(self.stage.shown_to(), but) {
             Some(start) => self.seek_offset(start),
             None => self.say("no command before this", now),
         }
     }
 
     fn next_command(&mut self, now: Instant) {
-        let shown_to = self.stage.shown_to();
-        let after = self
-            .commands
-            .iter()
-            .find(|command| command.start > shown_to);
-        match after.map(|command| command.start) {
+        match self.commands.after(self.stage.shown_to()) {
             Some(start) => self.seek_offset(start),
             None => self.say("no command after this", now),
         }
@@ -650,12 +630,6 @@ impl Player {
 
     /// What the bar shows.
     pub(super) fn status(&mut self, now: Instant) -> Status<'_> {
-        let length_ms = self.timeline.length_ms();
-        if self.ticks.0 != length_ms {
-            let each = self.commands.iter();
-            let ticks = each.map(|command| self.timeline.play_ms(command.start, None));
-            self.ticks = (length_ms, ticks.collect());
-        }
         let state = match &self.goal {
             Some(Goal::Next { .. } | Goal::Previous { .. }) => "searching",
             Some(_) => "seeking",
@@ -666,19 +640,14 @@ impl Player {
             None => "paused",
         };
         let position_ms = self.position_ms(now);
-        let shown_to = self.stage.shown_to();
-        let command = self
-            .commands
-            .iter()
-            .rev()
-            .find(|command| command.start <= shown_to);
+        self.commands.place(&self.timeline);
         Status {
             state,
             speed: self.clock.speed(),
             position_ms,
-            length_ms,
-            ticks: &self.ticks.1,
-            command: command.map(|command| command.text.as_str()),
+            length_ms: self.timeline.length_ms(),
+            ticks: self.commands.ticks(),
+            command: self.commands.text_at(self.stage.shown_to()),
             clock_ms: self.timeline.clock_ms(position_ms),
             clock: self.shown_clock,
             prompt: self.prompt.as_deref(),

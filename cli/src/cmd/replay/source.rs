@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use termd_client::{BadAnswer, Link};
+use termd_proto::command::{CommandFilter, CommandInfo};
 use termd_proto::recording::{Keyframe, ReadKeyframe, ReadTimeline};
 use termd_proto::screen::ReadScreen;
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadTerminal};
@@ -11,16 +12,21 @@ use termd_proto::{Offset, TerminalRef};
 use super::page::Page;
 use super::player::{Need, Range};
 use super::timeline::Timeline;
+use crate::cmd::history::list;
 use crate::error::CliError;
 
 /// How long one call waits for more output of a live terminal, in milliseconds.
 const WAIT_MS: u64 = 30_000;
+
+/// Most commands that are known to a replay, the newest: a year of a busy shell.
+const MAX_COMMANDS: u32 = 100_000;
 
 /// What was read.
 #[derive(Debug)]
 pub(super) enum Loaded {
     Keyframe(Keyframe, Option<Vec<u8>>),
     Page(Page),
+    Commands(Vec<CommandInfo>),
 }
 
 /// Reads one terminal.
@@ -41,7 +47,17 @@ impl Source<'_> {
                 Ok(Loaded::Keyframe(keyframe, dump))
             }
             Need::Page(from) => self.page(from).await.map(Loaded::Page),
+            Need::Commands => self.commands().await.map(Loaded::Commands),
         }
+    }
+
+    /// What was run in the terminal.
+    pub(super) async fn commands(self) -> Result<Vec<CommandInfo>, CliError> {
+        let filter = CommandFilter {
+            terminal: Some(self.id.clone()),
+            ..CommandFilter::default()
+        };
+        list(self.link, &filter, MAX_COMMANDS).await
     }
 
     async fn page(self, from: Offset) -> Result<Page, CliError> {

@@ -4,7 +4,7 @@ use termd_proto::Offset;
 use termd_proto::recording::Keyframe;
 use termd_proto::screen::{Screen, ScreenRows};
 use termd_proto::terminal::Stdio;
-use termd_vt::{Model, Scrollback};
+use termd_vt::{Event, Model, Scrollback};
 
 /// Rows of scrollback that the model keeps: a screen that grows takes rows back from there.
 const SCROLLBACK_ROWS: usize = 1_000;
@@ -53,13 +53,17 @@ impl Stage {
         jump
     }
 
-    /// Shows more output. Its queries stay without an answer.
-    pub(super) fn feed(&mut self, start: Offset, bytes: &[u8]) {
+    /// Shows more output. Its queries stay without an answer. Returns where the last command in it began
+    /// to print, as its shell reports.
+    pub(super) fn feed(&mut self, start: Offset, bytes: &[u8]) -> Option<Offset> {
         if start != self.shown_to {
             self.model.go_on_at(start.0);
         }
-        self.model.feed(bytes);
+        let fed = self.model.feed(bytes);
         self.shown_to = start + bytes.len() as u64;
+        let mut starts = fed.events.iter().rev();
+        let start = starts.find(|(_, event)| *event == Event::OutputStart);
+        start.map(|(offset, _)| Offset(*offset))
     }
 
     pub(super) fn resize(&mut self, cols: u16, rows: u16) {

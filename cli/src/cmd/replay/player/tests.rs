@@ -136,6 +136,10 @@ impl Recorded {
                         self.player.take_page(page, self.now);
                     }
                 }
+                Some(Need::Commands) => {
+                    let start = self.player.stage().shown_to().0;
+                    self.player.take_commands(&[command(3, start)]);
+                }
                 None => {}
             }
             self.player.tick(self.now);
@@ -300,6 +304,11 @@ fn a_live_terminal_is_followed_until_a_pause() {
         .push((STARTED_MS + 500_000, "l10\r\n".to_owned()));
     replay.settle();
     replay.assert_at("l10", 12_000, "live");
+    replay
+        .output
+        .push((STARTED_MS + 500_000, "\x1b]133;C\x07".to_owned()));
+    replay.settle();
+    assert_eq!(replay.player.status(replay.now).command, Some("command 3"));
     replay.press(&[Key::Char(' ')]);
     replay
         .output
