@@ -79,7 +79,9 @@ pub(crate) enum CliError {
 const REFUSED_UNTIL: &str = ", and is refused until ";
 
 /// Params of the API, and the options that they come from.
-const OPTIONS: [(&str, &str); 11] = [
+const OPTIONS: [(&str, &str); 13] = [
+    ("at", "--at"),
+    ("at_ms", "--at"),
     ("cols", "--cols"),
     ("confirmed", "--confirmed"),
     ("cwd", "--cwd"),

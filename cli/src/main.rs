@@ -4,7 +4,7 @@
 //! answer ([`output`]). A verb does nothing before its connection that it does not need, because a
 //! shell waits for `termctl create -- true`.
 //!
-//! **Invariant:** this crate knows the daemon by its contract alone. A terminal's output reaches a
+//! **Invariant:** this crate knows the daemon by its contract alone, and the terminal model. A terminal's output reaches a
 //! person's tty only escaped, unless they requested raw output, ran the command or attached to it.
 
 mod arg_types;
@@ -24,6 +24,7 @@ mod interrupt;
 mod json;
 mod moment;
 mod output;
+mod output_position;
 mod secret;
 mod setup;
 mod signal_number;

@@ -48,6 +48,24 @@ impl Moment {
     }
 }
 
+impl Moment {
+    /// The same, of something that ended then: a time of day is the last one before that.
+    pub(crate) fn last_before(self, end_ms: i64, now: &Zoned) -> i64 {
+        let Self::TimeOfDay(time) = self else {
+            return self.at_ms(now);
+        };
+        let end = Timestamp::from_millisecond(end_ms).unwrap_or(Timestamp::MAX);
+        let end = end.to_zoned(now.time_zone().clone());
+        let of_day = |day: &Zoned| Self::Local(day.date().to_datetime(time)).at_ms(now);
+        let same_day_ms = of_day(&end);
+        if same_day_ms <= end_ms {
+            return same_day_ms;
+        }
+        end.checked_sub(1.day())
+            .map_or(same_day_ms, |day| of_day(&day))
+    }
+}
+
 impl FromStr for Moment {
     type Err = InvalidMoment;
 
@@ -126,6 +144,22 @@ mod tests {
             let got = text.parse::<Moment>().map(|moment| moment.at_ms(&now()));
             let want: Timestamp = want.parse().unwrap();
             assert_eq!(got, Ok(want.as_millisecond()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_is_of_the_day_at_which_something_ended() {
+        let end: Timestamp = "2026-11-20T14:00:00Z".parse().unwrap();
+        for (text, want) in [
+            ("14:59", "2026-11-20T13:59:00Z"),
+            ("15:00", "2026-11-20T14:00:00Z"),
+            ("15:01", "2026-11-19T14:01:00Z"),
+            ("60s", "2026-11-22T08:59:00Z"),
+        ] {
+            let moment: Moment = text.parse().unwrap();
+            let want: Timestamp = want.parse().unwrap();
+            let got = moment.last_before(end.as_millisecond(), &now());
+            assert_eq!(got, want.as_millisecond(), "{text}");
         }
     }
 

@@ -120,6 +120,11 @@ impl Pump {
         Ok(Self { chunks, result })
     }
 
+    /// Whether a chunk can be queued without a wait.
+    pub(crate) fn has_room(&self) -> bool {
+        self.chunks.is_closed() || self.chunks.capacity() > 0
+    }
+
     /// Queues a chunk, and waits while the queue is full. Cancel safe: either all of the chunk is queued
     /// or nothing.
     pub(crate) async fn write(&mut self, chunk: Vec<u8>) -> Result<(), CliError> {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use termd_client::escape::escaped;
 use termd_mcp::SettingsError;
-use termd_proto::TerminalId;
 use termd_proto::id::InvalidLabel;
+use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 
 /// Arguments without sense, or that name something unusable.
@@ -72,6 +72,21 @@ pub(crate) enum UsageError {
         "this needs a tty on both ends; `termctl read --follow` and `termctl create` do without"
     )]
     NoTty,
+    /// `replay` from a pipe or a file.
+    #[error(
+        "a replay needs a tty on both ends; `termctl screen --at` and `termctl export` do without"
+    )]
+    ReplayNeedsTty,
+    /// `replay --from` behind its `--to`.
+    #[error("nothing was printed from --from to --to")]
+    EmptyRange,
+    /// `replay` of an offset that the output, or the part that is played, does not have.
+    #[error("offset {at} is not within {start} to {end}")]
+    OutsideOfOutput {
+        at: Offset,
+        start: Offset,
+        end: Offset,
+    },
     /// `attach` to the terminal in which termctl runs.
     #[error("this is {0} itself: it cannot show itself")]
     OwnTerminal(TerminalId),

@@ -30,6 +30,7 @@ pub mod method;
 pub mod palette;
 pub mod paths;
 pub mod policy;
+pub mod recording;
 pub mod screen;
 pub mod secret;
 pub mod shell;

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, attention, audit, command, daemon, file, interact, policy, screen, secret,
-    shell, terminal,
+    acp, approval, attention, audit, command, daemon, file, interact, policy, recording, screen,
+    secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -78,6 +78,10 @@ methods! {
     "session.interact" interact::Interact => interact::WaitForResult;
     "session.activity" interact::GetActivity => interact::Activity;
     "session.screen" screen::ReadScreen => screen::ScreenResult;
+
+    // Recordings.
+    "session.timeline" recording::ReadTimeline => recording::Timeline;
+    "session.keyframe" recording::ReadKeyframe => recording::Keyframe;
 
     // What was run.
     "command.list" command::ListCommands => command::CommandPage;

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TerminalRef;
+use crate::id::{Offset, TerminalRef};
 
 /// Most rows of scrollback that one `session.screen` returns.
 pub const MAX_SCREEN_ROWS: u64 = 10_000;
@@ -278,7 +278,7 @@ pub struct Screen {
     /// that changed after it.
     pub seq: u64,
     /// The output that it shows ends here.
-    pub end: crate::id::Offset,
+    pub end: Offset,
     /// Columns.
     pub cols: u16,
     /// Rows.
@@ -360,6 +360,12 @@ pub struct ReadScreen {
     pub view_cols: Option<u16>,
     /// Rows of it.
     pub view_rows: Option<u16>,
+    /// The screen as it was when the output had come to this offset, and not as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Offset>,
+    /// The screen as it was at this time, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<i64>,
 }
 
 impl ReadScreen {
@@ -376,6 +382,8 @@ impl ReadScreen {
             timeout_ms: None,
             view_cols: None,
             view_rows: None,
+            at: None,
+            at_ms: None,
         }
     }
 

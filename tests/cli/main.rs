@@ -16,6 +16,7 @@ mod full_disk;
 mod hook;
 mod manual_pages;
 mod policy;
+mod replay;
 mod run;
 mod send;
 mod setup;
@@ -55,6 +56,7 @@ mod output {
     mod gaps;
     mod history;
     mod lines;
+    mod past;
     mod pipes;
     mod tty;
 }

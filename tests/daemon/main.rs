@@ -79,6 +79,7 @@ mod output {
 /// `session.screen`.
 mod screen {
     mod contents;
+    mod history;
     mod replies;
     mod wait;
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::markdown::root;
 
 /// Crates, and what may be nowhere below them.
-const CRATES: [(&[&str], &[&str]); 6] = [
+const CRATES: [(&[&str], &[&str]); 7] = [
     (
         &["termd-proto", "termd-vt", "termd-policy", "termd-keeper"],
         &[
@@ -42,9 +42,12 @@ const CRATES: [(&[&str], &[&str]); 6] = [
             "termd-acp",
             "termd-picture",
             "termd-shell",
-            "termctl",
         ],
         &["termd", "termd-vt", "termd-policy", "termd-keeper", "sqlx"],
+    ),
+    (
+        &["termctl"],
+        &["termd", "termd-policy", "termd-keeper", "sqlx"],
     ),
     (
         &["termd"],

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Start a command", &["run", "create", "new"]),
     (
         "See its output",
-        &["read", "screen", "screenshot", "export", "wait"],
+        &["read", "screen", "replay", "screenshot", "export", "wait"],
     ),
     (
         "Act on terminals",
@@ -42,7 +42,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 44] = [
+const EXAMPLES: [(&str, &[&str]); 45] = [
     (
         "run",
         &[
@@ -67,9 +67,18 @@ const EXAMPLES: [(&str, &[&str]); 44] = [
         &[
             "termctl screen shell",
             "termctl screen shell --scrollback 200 --format text",
+            "termctl screen shell --at 14:03",
         ],
     ),
     ("screenshot", &["termctl screenshot shell -o shell.png"]),
+    (
+        "replay",
+        &[
+            "termctl replay shell",
+            "termctl replay shell --at 14:03 --speed 2",
+            "termctl replay shell --command -1",
+        ],
+    ),
     (
         "wait",
         &[

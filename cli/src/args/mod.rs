@@ -15,6 +15,7 @@ mod help;
 mod hook;
 mod policy;
 mod reading;
+mod replay;
 mod run;
 mod screen;
 mod send;
@@ -31,6 +32,7 @@ pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use hook::{HookAgentArg, HookArgs};
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
+pub(crate) use replay::ReplayArgs;
 pub(crate) use run::{
     CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
 };
@@ -135,6 +137,11 @@ pub(crate) enum Verb {
     Screen(ScreenArgs),
     /// Take a picture of a terminal's screen
     Screenshot(ScreenshotArgs),
+    /// Play what a terminal showed, when it showed it, live or long closed
+    ///
+    /// Space pauses, arrows and digits jump, + and - change the speed, [ and ] go to the command before and
+    /// after, / searches in what was shown (n and N go on), q quits.
+    Replay(ReplayArgs),
     /// Write a terminal's recording, for asciinema or as text, while it runs too
     Export(ExportArgs),
     /// Wait until terminals' commands have exited, or output matches; pass on the exit code

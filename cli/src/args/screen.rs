@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use termd_proto::duration;
 
 use crate::arg_types::{RowRange, parse_ms};
+use crate::output_position::OutputPosition;
 
 /// How `termctl screen` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,6 +36,11 @@ pub(crate) struct ScreenArgs {
     /// Only rows that changed after the screen with this seq
     #[arg(long, value_name = "SEQ")]
     pub(crate) since: Option<u64>,
+    /// The screen as it was at this time (14:03, 90s ago, `2026-11-22 14:03`), or when the output had come
+    /// to this offset (a number)
+    #[arg(long, value_name = "TIME|OFFSET", allow_hyphen_values = true,
+          conflicts_with_all = ["since", "wait_change", "wait_change_after", "settle", "timeout"])]
+    pub(crate) at: Option<OutputPosition>,
     /// This many lines of scrollback before the screen
     #[arg(long, value_name = "LINES", conflicts_with = "rows",
           value_parser = clap::value_parser!(u32).range(..=super::MAX_SCROLLBACK))]
@@ -101,6 +107,9 @@ pub(crate) struct ScreenshotArgs {
     /// The file to write; its extension says the format: png, svg or html
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// The screen as it was at this time, or when the output had come to this offset
+    #[arg(long, value_name = "TIME|OFFSET", allow_hyphen_values = true)]
+    pub(crate) at: Option<OutputPosition>,
     /// This many lines of scrollback above the screen
     #[arg(long, value_name = "LINES", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(..=super::MAX_SCROLLBACK))]

@@ -24,6 +24,7 @@ mod new;
 mod policy;
 mod read;
 mod rename;
+mod replay;
 mod resize;
 mod run;
 mod screen;
@@ -82,6 +83,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::New(args) => Box::pin(new::run(context, args)),
         Verb::Read(args) => Box::pin(read::run(context, args)),
         Verb::Screen(args) => Box::pin(screen::run(context, args)),
+        Verb::Replay(args) => Box::pin(async move { replay::run(context, &args).await }),
         Verb::Export(args) => Box::pin(export::run(context, args)),
         Verb::Screenshot(args) => Box::pin(async move { screenshot::run(context, &args).await }),
         Verb::Wait(args) => Box::pin(wait::run(context, args).map_err(CliError::passing_on)),

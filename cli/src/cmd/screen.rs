@@ -3,15 +3,18 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use jiff::Zoned;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRows};
 
 use super::Context;
+use super::show::show;
 use crate::args::{ScreenArgs, ScreenFormatArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::output_position::OutputPosition;
 use crate::usage_error::UsageError;
 
 /// The default timeout of all waits together, and the longest wait of one call.
@@ -29,6 +32,9 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
         settle_ms: args.settle,
         ..ReadScreen::of(id.clone())
     };
+    if let Some(position) = args.at {
+        look_back(&link, &mut request, position).await?;
+    }
     if let Some(rows) = args.rows {
         request.from_row = rows.from;
         request.to_row = rows.to;
@@ -57,6 +63,18 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     } else {
         ExitCode::OK
     })
+}
+
+/// Asks for the screen at a position of the output.
+pub(super) async fn look_back(
+    link: &Link,
+    request: &mut ReadScreen,
+    position: OutputPosition,
+) -> Result<(), CliError> {
+    let info = show(link, &request.id).await?;
+    request.at = position.offset();
+    request.at_ms = position.at_ms(&info, &Zoned::now());
+    Ok(())
 }
 
 /// The text without the empty lines at its end.

@@ -9,6 +9,7 @@ use termd_proto::palette::Theme;
 use termd_proto::screen::ReadScreen;
 
 use super::Context;
+use super::screen::look_back;
 use crate::args::{ScreenshotArgs, ThemeArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -35,10 +36,13 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     };
     let link = context.open().await?;
     let id = TerminalRef(args.terminal.clone());
-    let request = ReadScreen {
+    let mut request = ReadScreen {
         from_row: Some(-i64::from(args.scrollback)),
         ..ReadScreen::of(id)
     };
+    if let Some(position) = args.at {
+        look_back(&link, &mut request, position).await?;
+    }
     let screen = link.repeat(&request).await?.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
     fs::write(&args.output, &picture.bytes).map_err(|source| CliError::Unwritable {

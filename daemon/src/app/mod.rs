@@ -24,8 +24,9 @@ use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler,
-    DaemonHandler, Faults, FileHandler, InteractHandler, PolicyHandler, ReloadFault, ScreenHandler,
-    SecretHandler, ServeOptions, SessionHandler, ShellHandler, SocketStats, serve,
+    DaemonHandler, Faults, FileHandler, InteractHandler, PolicyHandler, RecordingHandler,
+    ReloadFault, ScreenHandler, SecretHandler, ServeOptions, SessionHandler, ShellHandler,
+    SocketStats, serve,
 };
 use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
@@ -474,6 +475,10 @@ fn api(
         catalog: catalog.clone(),
         screens: screens.clone(),
     };
+    let recording = RecordingHandler {
+        catalog: catalog.clone(),
+        screens: screens.clone(),
+    };
     let interact = InteractHandler {
         catalog: catalog.clone(),
         input: Arc::clone(input),
@@ -508,6 +513,7 @@ fn api(
     session.register(&mut api);
     ShellHandler { in_place }.register(&mut api);
     screen.register(&mut api);
+    recording.register(&mut api);
     interact.register(&mut api);
     command.register(&mut api);
     file.register(&mut api);

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use termd_proto::Offset;
+use termd_proto::recording::Keyframe;
 use termd_proto::screen::{Screen, ScreenRows};
 
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
+use crate::terminal::screen::history;
 use crate::terminal::screen::restore::look_at;
 use crate::terminal::screen::size::Size;
 use termd_vt::Model;
@@ -48,6 +51,25 @@ impl Screens {
         look: impl FnOnce(&Model) -> T,
     ) -> Result<T, TerminalError> {
         look_at(&self.store, terminal, look).await
+    }
+
+    /// What a terminal's screen showed when its output had come to an offset.
+    pub(crate) async fn screen_at(
+        &self,
+        terminal: &Terminal,
+        at: Offset,
+        rows: ScreenRows,
+    ) -> Result<Screen, TerminalError> {
+        history::screen_at(&self.store, terminal, at, rows).await
+    }
+
+    /// The last screen of a terminal that is kept at or before an offset.
+    pub(crate) async fn keyframe(
+        &self,
+        terminal: &Terminal,
+        range: (Offset, Offset),
+    ) -> Result<Keyframe, TerminalError> {
+        history::keyframe(&self.store, terminal, range).await
     }
 
     /// Gives a terminal the size of a viewer, unless it has it.

@@ -48,6 +48,7 @@ pub use self::retention::Retention;
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};
 pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};
+use self::transcript::checkpoints::CheckpointUse;
 pub use self::transcript::checkpoints::{ScreenCheckpoint, SizeChange};
 pub use self::transcript::gaps::GapWrite;
 pub use self::transcript::usage::TranscriptSize;
@@ -215,12 +216,20 @@ impl Store {
         id: TerminalId,
         screen: ScreenCheckpoint,
     ) -> Result<(), StoreError> {
-        self.put(Write::Checkpoint(id, screen)).await
+        self.put(Write::Checkpoint(id, CheckpointUse::Latest, screen))
+            .await
     }
 
     /// Queues a checkpoint; false where the queue is full, and nothing was done.
     pub fn try_put_screen(&self, id: TerminalId, screen: ScreenCheckpoint) -> bool {
-        self.writes.try_send(Write::Checkpoint(id, screen)).is_ok()
+        let write = Write::Checkpoint(id, CheckpointUse::Latest, screen);
+        self.writes.try_send(write).is_ok()
+    }
+
+    /// Queues a keyframe beside those before; false where the queue is full, and nothing was done.
+    pub fn try_put_keyframe(&self, id: TerminalId, screen: ScreenCheckpoint) -> bool {
+        let write = Write::Checkpoint(id, CheckpointUse::Keyframe, screen);
+        self.writes.try_send(write).is_ok()
     }
 
     /// Queues a new size of a terminal; false where the queue is full.
@@ -261,6 +270,15 @@ impl Store {
         checkpoints::checkpoint(&mut *self.reader().await?, id).await
     }
 
+    /// The last screen of a terminal that is kept at or before an offset.
+    pub async fn keyframe(
+        &self,
+        id: &TerminalId,
+        at: Offset,
+    ) -> Result<Option<ScreenCheckpoint>, StoreError> {
+        checkpoints::keyframe(&mut *self.reader().await?, id, at).await
+    }
+
     /// The sizes of a terminal from an offset on, in order. The first may be older: the size in force
     /// there. Empty: it always had its first size.
     pub async fn sizes(
@@ -291,6 +309,17 @@ impl Store {
         range: (Offset, Offset),
     ) -> Result<Vec<(Offset, Vec<Arrival>)>, StoreError> {
         arrivals::arrivals(&mut *self.reader().await?, id, range).await
+    }
+
+    /// The end of the stored output in a range that had come by a time, in milliseconds since the
+    /// terminal's start; `None`: of none is known when it came.
+    pub async fn arrived_by(
+        &self,
+        id: &TerminalId,
+        range: (Offset, Offset),
+        at_ms: u64,
+    ) -> Result<Option<Offset>, StoreError> {
+        arrivals::arrived_by(&mut *self.reader().await?, id, range, at_ms).await
     }
 
     /// A terminal's gaps, in order.

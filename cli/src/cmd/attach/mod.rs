@@ -72,7 +72,7 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
 }
 
 /// Whether termctl runs in this terminal.
-fn is_own(info: &TerminalInfo) -> bool {
+pub(super) fn is_own(info: &TerminalInfo) -> bool {
     env::var_os("TERMD_TERMINAL").is_some_and(|own| own == info.id.as_str())
 }
 

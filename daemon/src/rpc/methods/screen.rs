@@ -11,6 +11,7 @@ use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, Screens};
+use crate::terminal::screen::history::{Moment, offset_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError};
@@ -41,7 +42,7 @@ impl ScreenHandler {
         &self,
         terminal: &Terminal,
         params: &ReadScreen,
-    ) -> Result<(Screen, Option<String>), TerminalError> {
+    ) -> Result<(Screen, String), TerminalError> {
         let look = |model: &Model| {
             let mut screen = model.screen(params.rows());
             let view = render::View {
@@ -52,9 +53,61 @@ impl ScreenHandler {
                 // The picture is followed by output: by the whole of a sequence that is cut here.
                 screen.end = Offset(model.whole_until());
             }
-            (screen, Some(model.redraw(view)))
+            (screen, model.redraw(view))
         };
         self.screens.look_at(terminal, look).await
+    }
+}
+
+/// The moment that is asked for, where that is not now.
+fn moment(params: &ReadScreen) -> RpcResult<Option<Moment>> {
+    let moment = match (params.at, params.at_ms) {
+        (None, None) => return Ok(None),
+        (Some(at), None) => Moment::Offset(at),
+        (None, Some(at_ms)) => Moment::TimeMs(at_ms),
+        (Some(_), Some(_)) => {
+            let problem = "may not be given with `at`";
+            return Err(RpcError::invalid_params("at_ms", problem));
+        }
+    };
+    let is_of_now = [
+        ("since", params.since.is_some()),
+        ("changed_after", params.changed_after.is_some()),
+        ("settle_ms", params.settle_ms.is_some()),
+        ("format", params.format == Some(ScreenFormat::Attach)),
+    ];
+    match is_of_now.into_iter().find(|(_, is_given)| *is_given) {
+        Some((field, _)) => {
+            let problem = "is for the screen as it is now, without `at` or `at_ms`";
+            Err(RpcError::invalid_params(field, problem))
+        }
+        None => Ok(Some(moment)),
+    }
+}
+
+impl ScreenHandler {
+    async fn screen_at(
+        &self,
+        terminal: &Terminal,
+        moment: Moment,
+        params: &ReadScreen,
+    ) -> RpcResult<ScreenResult> {
+        let kept = (self.catalog.info(terminal).await?.start, terminal.end());
+        let at = offset_of(terminal, kept, moment).await?;
+        let screen = self.screens.screen_at(terminal, at, params.rows()).await?;
+        Ok(result(screen, params.format.unwrap_or_default(), true))
+    }
+}
+
+fn result(mut screen: Screen, format: ScreenFormat, settled: bool) -> ScreenResult {
+    let rendering = render::render(&screen, format);
+    if rendering.is_some() {
+        screen.lines.clear();
+    }
+    ScreenResult {
+        screen,
+        rendering,
+        settled,
     }
 }
 
@@ -90,6 +143,9 @@ impl ScreenHandler {
             ));
         }
         let terminal = self.catalog.find(&params.id).await?;
+        if let Some(moment) = moment(&params)? {
+            return self.screen_at(&terminal, moment, &params).await;
+        }
         let wait = ScreenWait {
             changed_after: params.changed_after,
             settle: params.settle_ms.map(Duration::from_millis),
@@ -97,19 +153,15 @@ impl ScreenHandler {
         let until = Instant::now() + Duration::from_millis(timeout_ms);
         let settled = wait_for_screen(&terminal, wait, until).await;
         let format = params.format.unwrap_or_default();
-        let (mut screen, rendering) = if format == ScreenFormat::Attach {
-            self.redraw(&terminal, &params).await?
-        } else {
+        if format != ScreenFormat::Attach {
             let screen = self.screens.screen(&terminal, params.rows()).await?;
-            let rendering = render::render(&screen, format);
-            (screen, rendering)
-        };
-        if rendering.is_some() {
-            screen.lines.clear();
+            return Ok(result(screen, format, settled));
         }
+        let (mut screen, rendering) = self.redraw(&terminal, &params).await?;
+        screen.lines.clear();
         Ok(ScreenResult {
             screen,
-            rendering,
+            rendering: Some(rendering),
             settled,
         })
     }

@@ -10,9 +10,9 @@ macro_rules! migration {
 }
 
 /// The schema that this binary writes.
-pub(crate) const SCHEMA_VERSION: i64 = 11;
+pub(crate) const SCHEMA_VERSION: i64 = 12;
 /// Names and statements, oldest first. The number of each, from 1, is the `user_version` that it sets.
-const MIGRATIONS: [(&str, &str); 11] = [
+const MIGRATIONS: [(&str, &str); 12] = [
     ("init", migration!("0001_init.sql")),
     ("command_search", migration!("0002_command_search.sql")),
     ("screens", migration!("0003_screens.sql")),
@@ -24,6 +24,7 @@ const MIGRATIONS: [(&str, &str); 11] = [
     ("agent_line", migration!("0009_agent_line.sql")),
     ("output_hash", migration!("0010_output_hash.sql")),
     ("times", migration!("0011_times.sql")),
+    ("keyframes", migration!("0012_keyframes.sql")),
 ];
 
 /// The statements of each migration, oldest first.

@@ -110,6 +110,63 @@ pub(crate) async fn arrivals(
     Ok(parts)
 }
 
+/// The end of the stored output in a range that had come by a time; `None`: of none is known when it came.
+pub(crate) async fn arrived_by(
+    connection: &mut SqliteConnection,
+    id: &TerminalId,
+    (from, to): (Offset, Offset),
+    at_ms: u64,
+) -> Result<Option<Offset>, StoreError> {
+    let (mut low, mut high) = (from.back(BLOCK_BYTES as u64), to);
+    let mut found = None;
+    // Times grow with offsets, so the block is searched for by halves.
+    while low < high {
+        let middle = low + high.since(low) / 2;
+        let Some((start, arrivals)) = first_times(connection, id, (middle, high)).await? else {
+            high = middle;
+            continue;
+        };
+        let came = arrivals.iter().take_while(|arrival| arrival.at_ms <= at_ms);
+        if let Some(last) = came.last() {
+            found = Some(last.end);
+            low = start + 1;
+        } else {
+            found = found.or(Some(from));
+            high = middle;
+        }
+    }
+    Ok(found.map(|end| end.max(from).min(to)))
+}
+
+/// The first block that begins in a range and has times.
+async fn first_times(
+    connection: &mut SqliteConnection,
+    id: &TerminalId,
+    (from, to): (Offset, Offset),
+) -> Result<Option<(Offset, Vec<Arrival>)>, StoreError> {
+    let row: Option<(u64, Vec<u8>)> = sqlx::query_as(
+        "SELECT start_offset, times FROM transcript_blocks WHERE terminal = ?1 \
+         AND start_offset >= ?2 AND start_offset < ?3 AND times IS NOT NULL \
+         ORDER BY start_offset LIMIT 1",
+    )
+    .bind(id.as_str())
+    .bind(integer(from.0))
+    .bind(integer(to.0))
+    .fetch_optional(connection)
+    .await?;
+    let Some((start, times)) = row else {
+        return Ok(None);
+    };
+    let start = Offset(start);
+    let times = unpack_tagged(&times, MAX_TIMES_BYTES);
+    let arrivals = times.and_then(|times| decode(start, &times));
+    let arrivals = arrivals.ok_or_else(|| StoreError::DamagedBlock {
+        terminal: id.clone(),
+        offset: start,
+    })?;
+    Ok(Some((start, arrivals)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

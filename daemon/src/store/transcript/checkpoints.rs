@@ -1,7 +1,8 @@
 //! Checkpoints of screens, and the sizes that terminals had.
 //!
 //! A checkpoint is opaque here: the terminal model's dump, and the offset of the output up to which
-//! it goes. Each terminal has one, the latest.
+//! it goes. Each terminal has one, the latest, and keyframes: earlier ones, for looking back
+//! (docs/decisions/0146).
 
 use std::sync::LazyLock;
 
@@ -24,10 +25,20 @@ pub struct ScreenCheckpoint {
     pub dump: Vec<u8>,
 }
 
+/// What a checkpoint is kept for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CheckpointUse {
+    /// The screen that the next server goes on with: it replaces the one before.
+    Latest,
+    /// A screen to look back from: it is kept beside the others.
+    Keyframe,
+}
+
 /// A checkpoint as it is stored.
 #[derive(Debug)]
 pub(crate) struct PackedCheckpoint {
     pub(crate) terminal: TerminalId,
+    pub(crate) kept_as: CheckpointUse,
     pub(crate) at: Offset,
     pub(crate) length: usize,
     pub(crate) encoding: Encoding,
@@ -49,6 +60,10 @@ static PUT_CHECKPOINT: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, at_offset, length, encoding, data";
     upsert("screens", "terminal", columns, &[])
 });
+static PUT_KEYFRAME: LazyLock<String> = LazyLock::new(|| {
+    let columns = "terminal, at_offset, length, encoding, data";
+    upsert("screen_keyframes", "terminal, at_offset", columns, &[])
+});
 static PUT_SIZE: LazyLock<String> = LazyLock::new(|| {
     let columns = "terminal, at_offset, cols, rows";
     upsert("terminal_sizes", "terminal, at_offset", columns, &[])
@@ -58,7 +73,11 @@ pub(crate) async fn put_checkpoint(
     connection: &mut SqliteConnection,
     checkpoint: &PackedCheckpoint,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(PUT_CHECKPOINT.as_str())
+    let statement = match checkpoint.kept_as {
+        CheckpointUse::Latest => PUT_CHECKPOINT.as_str(),
+        CheckpointUse::Keyframe => PUT_KEYFRAME.as_str(),
+    };
+    sqlx::query(statement)
         .bind(checkpoint.terminal.as_str())
         .bind(integer(checkpoint.at.0))
         .bind(integer(checkpoint.length as u64))
@@ -89,20 +108,44 @@ pub(crate) async fn checkpoint(
     connection: &mut SqliteConnection,
     terminal: &TerminalId,
 ) -> Result<Option<ScreenCheckpoint>, StoreError> {
-    let row: Option<(u64, u64, i64, Vec<u8>)> =
+    let row =
         sqlx::query_as("SELECT at_offset, length, encoding, data FROM screens WHERE terminal = ?1")
             .bind(terminal.as_str())
             .fetch_optional(connection)
             .await?;
-    let Some((at, length, encoding, data)) = row else {
-        return Ok(None);
-    };
+    Ok(row.and_then(|row| unpacked(terminal, row)))
+}
+
+/// The last screen at or before an offset: a keyframe, or the latest checkpoint.
+pub(crate) async fn keyframe(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+    at: Offset,
+) -> Result<Option<ScreenCheckpoint>, StoreError> {
+    let row = sqlx::query_as(
+        "SELECT at_offset, length, encoding, data FROM screens \
+         WHERE terminal = ?1 AND at_offset <= ?2 \
+         UNION ALL SELECT * FROM (SELECT at_offset, length, encoding, data FROM screen_keyframes \
+         WHERE terminal = ?1 AND at_offset <= ?2 ORDER BY at_offset DESC LIMIT 1) \
+         ORDER BY at_offset DESC LIMIT 1",
+    )
+    .bind(terminal.as_str())
+    .bind(integer(at.0))
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.and_then(|row| unpacked(terminal, row)))
+}
+
+fn unpacked(
+    terminal: &TerminalId,
+    (at, length, encoding, data): (u64, u64, i64, Vec<u8>),
+) -> Option<ScreenCheckpoint> {
     let dump = unpack(encoding, &data, length, MAX_CHECKPOINT_BYTES);
     if dump.is_none() {
         tracing::warn!(%terminal, "a screen's checkpoint is damaged; it is made from the transcript");
     }
     let at = Offset(at);
-    Ok(dump.map(|dump| ScreenCheckpoint { at, dump }))
+    dump.map(|dump| ScreenCheckpoint { at, dump })
 }
 
 /// The sizes from an offset on, in order. The first may be older: the size in force there.

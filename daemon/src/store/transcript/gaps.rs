@@ -36,6 +36,9 @@ pub(crate) async fn put_gap(
          AND start_offset < ?3 AND start_offset + length <= ?3",
         "DELETE FROM transcript_gaps WHERE terminal = ?1 AND start_offset <= ?3 \
          AND end_offset >= ?2",
+        // The last keyframe of a gap is where the output behind it is played from.
+        "DELETE FROM screen_keyframes WHERE terminal = ?1 AND at_offset > ?2 AND at_offset < \
+         (SELECT max(at_offset) FROM screen_keyframes WHERE terminal = ?1 AND at_offset <= ?3)",
     ] {
         let query = sqlx::query(statement).bind(id).bind(start).bind(end);
         query.execute(&mut *connection).await?;

@@ -33,6 +33,7 @@ pub(super) async fn erase(
     .rows_affected();
     for statement in [
         "DELETE FROM screens WHERE terminal = ?1",
+        "DELETE FROM screen_keyframes WHERE terminal = ?1",
         "UPDATE commands SET text = '', cwd = NULL, agent_line = NULL WHERE terminal = ?1",
         "DELETE FROM transcript_gaps WHERE terminal = ?1",
         "INSERT INTO transcript_gaps (terminal, start_offset, end_offset, cause, at_ms) \

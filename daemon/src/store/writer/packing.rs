@@ -78,11 +78,12 @@ fn pack(packer: &mut Packer, redactor: &Redactor, write: Write) -> PackedWrite {
                 committed: block.committed,
             })
         }
-        Write::Checkpoint(terminal, checkpoint) => {
+        Write::Checkpoint(terminal, kept_as, checkpoint) => {
             let length = checkpoint.dump.len();
             let (encoding, data) = packer.pack(checkpoint.dump);
             PackedWrite::Checkpoint(PackedCheckpoint {
                 terminal,
+                kept_as,
                 at: checkpoint.at,
                 length,
                 encoding,

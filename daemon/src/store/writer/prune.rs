@@ -103,11 +103,14 @@ async fn drop_blocks(
     reason: Reason,
     at_ms: i64,
 ) -> Result<Pruned, sqlx::Error> {
-    // The checkpoint shows output that is to be dropped.
-    sqlx::query("DELETE FROM screens WHERE terminal = ?1")
-        .bind(terminal)
-        .execute(&mut *connection)
-        .await?;
+    // Checkpoints show output that is to be dropped.
+    for statement in [
+        "DELETE FROM screens WHERE terminal = ?1",
+        "DELETE FROM screen_keyframes WHERE terminal = ?1",
+    ] {
+        let query = sqlx::query(statement).bind(terminal);
+        query.execute(&mut *connection).await?;
+    }
     let to: Option<i64> = sqlx::query_scalar(
         "SELECT max(start_offset + length) FROM (SELECT start_offset, length \
          FROM transcript_blocks WHERE terminal = ?1 ORDER BY start_offset LIMIT ?2)",

@@ -12,7 +12,9 @@ use crate::store::commands::CommandWrite;
 use crate::store::error::StoreError;
 use crate::store::terminals::TerminalRow;
 use crate::store::transcript::blocks::{Block, PackedBlock};
-use crate::store::transcript::checkpoints::{PackedCheckpoint, ScreenCheckpoint, SizeChange};
+use crate::store::transcript::checkpoints::{
+    CheckpointUse, PackedCheckpoint, ScreenCheckpoint, SizeChange,
+};
 use crate::store::transcript::gaps::GapWrite;
 
 /// Urgent messages that wait for the writer. Callers that wait at once are fewer.
@@ -26,7 +28,7 @@ pub(crate) const PACKED_QUEUE: usize = 16;
 #[derive(Debug)]
 pub(crate) enum Write {
     Block(Block),
-    Checkpoint(TerminalId, ScreenCheckpoint),
+    Checkpoint(TerminalId, CheckpointUse, ScreenCheckpoint),
     Row(RowWrite),
     /// Answered when everything before it is committed.
     Flush(Reply<()>),
@@ -101,7 +103,8 @@ impl BlockPermit {
 
     /// Queues a checkpoint instead of a block. It replaces the terminal's earlier one.
     pub fn send_screen(self, id: TerminalId, screen: ScreenCheckpoint) {
-        self.0.send(Write::Checkpoint(id, screen));
+        self.0
+            .send(Write::Checkpoint(id, CheckpointUse::Latest, screen));
     }
 
     /// Queues a command's beginning or end instead of a block.

@@ -126,6 +126,26 @@ impl Transcript {
         Ok(parts)
     }
 
+    /// The end of the output in a range that had come by a time, in milliseconds since the terminal's
+    /// start; `None`: of none is known when it came.
+    pub(crate) async fn arrived_by(
+        &self,
+        (from, to): (Offset, Offset),
+        at_ms: u64,
+    ) -> Result<Option<Offset>, TranscriptError> {
+        let (noted_from, noted) = {
+            let log = self.arrival_log();
+            (log.start().max(from).min(to), log.between(from, to))
+        };
+        let came = noted.iter().take_while(|arrival| arrival.at_ms <= at_ms);
+        if let Some(last) = came.last() {
+            return Ok(Some(last.end));
+        }
+        let stored = self.store.arrived_by(&self.id, (from, noted_from), at_ms);
+        let first_noted = (!noted.is_empty()).then_some(noted_from);
+        Ok(stored.await?.or(first_noted))
+    }
+
     /// The sizes that the terminal had from an offset on, in order; the first may be older. Empty: always
     /// its first one.
     pub(crate) async fn sizes(&self, from: Offset) -> Result<Vec<SizeChange>, TranscriptError> {

@@ -15,6 +15,7 @@ pub(crate) mod stream_reader;
 mod tail_cache;
 pub mod text;
 pub(crate) mod text_page;
+pub(crate) mod timeline;
 pub(crate) mod times;
 
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadResult, Stdio};

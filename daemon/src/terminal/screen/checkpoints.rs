@@ -1,5 +1,5 @@
-//! When a terminal's screen is kept in the database, so that the next server can make it again:
-//! checkpoints, and the sizes between them.
+//! When a terminal's screen is kept in the database: checkpoints, so that the next server can make it
+//! again, keyframes for looking back, and the sizes between them.
 //!
 //! Little output is fed again after a checkpoint. No size that changed a screen is missing from both.
 //! Nothing here waits: where the store has no room, the next chance is taken.
@@ -20,12 +20,20 @@ const LAST_CHECKPOINT_BYTES: u64 = 256 << 10;
 /// The shortest time between two checkpoints.
 const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
 
+/// Output between two keyframes, in bytes: reading and feeding it takes some ten milliseconds, and a
+/// keyframe is less than a hundredth of it as it is stored.
+const KEYFRAME_BYTES: u64 = 4 << 20;
+/// Rows of scrollback in a keyframe. A screen that grows takes rows back from there.
+const KEYFRAME_SCROLLBACK_ROWS: usize = 100;
+
 /// The checkpoints of one terminal.
 #[derive(Debug)]
 pub(crate) struct Checkpoints {
     /// The last checkpoint shows the output up to here.
     at: Offset,
-    /// When the next one may be kept.
+    /// The last keyframe shows the output up to here.
+    keyframe_at: Offset,
+    /// When the next checkpoint may be kept.
     not_before: Instant,
     /// Where the size was changed last.
     resized_at: Option<Offset>,
@@ -36,6 +44,7 @@ impl Checkpoints {
     pub(crate) fn new(fed: Offset, now: Instant) -> Self {
         Self {
             at: fed,
+            keyframe_at: fed,
             not_before: now + CHECKPOINT_PAUSE,
             resized_at: Some(fed),
         }
@@ -61,9 +70,21 @@ impl Checkpoints {
         fed: Offset,
         now: Instant,
     ) {
+        if fed.since(self.keyframe_at) >= KEYFRAME_BYTES {
+            self.keep_keyframe(terminal, store, fed);
+        }
         if fed.since(self.at) >= CHECKPOINT_BYTES && now >= self.not_before {
             self.not_before = now + CHECKPOINT_PAUSE;
             self.keep(terminal, store, fed);
+        }
+    }
+
+    fn keep_keyframe(&mut self, terminal: &Terminal, store: &Store, fed: Offset) {
+        let dump = |model: &Model| model.short_dump(KEYFRAME_SCROLLBACK_ROWS);
+        if let Some(dump) = terminal.screen.look(dump)
+            && store.try_put_keyframe(terminal.id().clone(), ScreenCheckpoint { at: fed, dump })
+        {
+            self.keyframe_at = fed;
         }
     }
 

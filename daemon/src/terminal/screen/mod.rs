@@ -4,6 +4,7 @@
 //! while one piece is fed, and never across a wait.
 
 pub(crate) mod checkpoints;
+pub(crate) mod history;
 pub mod restore;
 pub mod scrollback;
 pub mod size;

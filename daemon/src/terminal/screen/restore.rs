@@ -8,7 +8,7 @@ use super::fed_by;
 use super::new_model;
 use super::size::Size;
 use crate::clock::now_ms;
-use crate::store::{SizeChange, Store};
+use crate::store::{ScreenCheckpoint, SizeChange, Store};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::record::Record;
@@ -16,7 +16,7 @@ use crate::terminal::output::transcript::{Transcript, TranscriptError};
 
 /// Most output that is fed again, in bytes; a screen without a checkpoint begins empty before that. A
 /// checkpoint is never so far behind unless the database took none.
-const MAX_REPLAY_BYTES: u64 = 64 << 20;
+pub(super) const MAX_REPLAY_BYTES: u64 = 64 << 20;
 /// Events that are kept of it, about.
 const MAX_EVENTS: usize = 16_384;
 /// Output read at a time, in bytes.
@@ -37,11 +37,21 @@ pub async fn restore(
     transcript: &Transcript,
     end: Offset,
 ) -> Result<Restored, TranscriptError> {
-    let id = &record.id;
     let checkpoint = store
-        .screen(id)
+        .screen(&record.id)
         .await?
         .filter(|checkpoint| checkpoint.at <= end);
+    replay(store, record, transcript, (checkpoint, end)).await
+}
+
+/// Makes the screen that the output up to `end` has drawn of a checkpoint before that, and of the output
+/// after it.
+pub(super) async fn replay(
+    store: &Store,
+    record: &Record,
+    transcript: &Transcript,
+    (checkpoint, end): (Option<ScreenCheckpoint>, Offset),
+) -> Result<Restored, TranscriptError> {
     let restored = checkpoint.and_then(|checkpoint| {
         let model = Model::restored(record.scrollback.scrollback(), &checkpoint.dump)?;
         Some((fed_by(record.stdio, model), checkpoint.at))
@@ -51,7 +61,7 @@ pub async fn restore(
         (new, end.back(MAX_REPLAY_BYTES))
     });
     let mut events = Vec::new();
-    let mut changes = store.sizes(id, at).await?.into_iter().peekable();
+    let mut changes = store.sizes(&record.id, at).await?.into_iter().peekable();
     loop {
         while let Some(change) = changes.next_if(|change| change.at <= at) {
             model.resize(size_of(change).into());

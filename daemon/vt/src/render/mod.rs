@@ -19,6 +19,7 @@ use termd_proto::screen::{LineSize, Screen, ScreenFormat, ScreenRow};
 pub use ansi::ansi;
 pub use attach::{View, attach};
 pub use html::html;
+pub use sgr::Pen;
 pub use text::{WrappedLines, text};
 
 /// Renders a screen in a format; `None` for JSON, which is the screen itself.

@@ -6,13 +6,13 @@ use super::put;
 
 /// The style that a terminal draws with.
 #[derive(Debug, Default)]
-pub(crate) struct Pen {
+pub struct Pen {
     style: Style,
 }
 
 impl Pen {
     /// Writes the change to the style `next`.
-    pub(crate) fn take(&mut self, next: &Style, out: &mut String) {
+    pub fn take(&mut self, next: &Style, out: &mut String) {
         if self.style == *next {
             return;
         }
@@ -34,7 +34,7 @@ impl Pen {
     }
 
     /// Writes the change to the default style.
-    pub(crate) fn put_down(&mut self, out: &mut String) {
+    pub fn put_down(&mut self, out: &mut String) {
         self.take(&Style::default(), out);
     }
 }

@@ -54,6 +54,21 @@ impl Scrollback {
     }
 }
 
+impl Scrollback {
+    /// The newest rows, packed anew.
+    pub(crate) fn newest(&self, rows: usize) -> Self {
+        let from = self.len().saturating_sub(rows);
+        let mut newest = Self::new(usize::MAX, usize::MAX);
+        newest.pushed = self.oldest() + from as u64;
+        let (mut styles, mut graphemes) = (Styles::default(), Graphemes::default());
+        for row in (from..self.len()).filter_map(|at| self.row(at)) {
+            let row = row.to_row(&mut styles, &mut graphemes);
+            newest.push(&row, &styles, &graphemes);
+        }
+        newest
+    }
+}
+
 /// Packs the rows of a screen into a dump.
 pub(crate) fn write_rows<'a>(
     out: &mut Writer,

@@ -64,6 +64,15 @@ struct State {
 impl Model {
     /// Returns the whole state as bytes, for [`restore`](Self::restore).
     pub fn dump(&self) -> Vec<u8> {
+        self.dump_with(&self.terminal.screen.scrollback)
+    }
+
+    /// Returns the state as [`dump`](Self::dump) does, with these many newest rows of the scrollback.
+    pub fn short_dump(&self, scrollback_rows: usize) -> Vec<u8> {
+        self.dump_with(&self.terminal.screen.scrollback.newest(scrollback_rows))
+    }
+
+    fn dump_with(&self, scrollback: &Scrollback) -> Vec<u8> {
         let terminal = &self.terminal;
         let mut out = Writer::default();
         out.raw(MAGIC);
@@ -91,7 +100,7 @@ impl Model {
         for link in links {
             write_link(&mut out, link);
         }
-        terminal.screen.scrollback.write(&mut out);
+        scrollback.write(&mut out);
         for grid in std::iter::once(&terminal.screen.grid).chain(&terminal.screen.hidden) {
             let rows = (0..grid.size().rows).map(|y| grid.row(y));
             write_rows(

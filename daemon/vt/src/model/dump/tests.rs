@@ -46,6 +46,29 @@ fn a_sequence_goes_on_where_it_was_cut() {
 }
 
 #[test]
+fn a_dump_with_less_scrollback_goes_on_alike() {
+    let bounds = || Scrollback::new(10_000, 1 << 22);
+    let size = |cols, rows| Size { cols, rows };
+    let mut whole = Model::new(size(40, 10), bounds());
+    for line in 0..5_000 {
+        whole.feed(format!("\x1b[3{}mline {line}\x1b[m of many lines\r\n", line % 8).as_bytes());
+    }
+    let dump = whole.short_dump(50);
+    assert!(dump.len() * 10 < whole.dump().len(), "{}", dump.len());
+    let mut short = Model::restored(bounds(), &dump).unwrap();
+    assert_eq!(short.lines().len(), 60);
+    assert_eq!(short.rows_printed(), whole.rows_printed());
+    for model in [&mut short, &mut whole] {
+        model.resize(size(60, 50));
+        model.feed(b"and one more\r\n");
+    }
+    for y in 0..50 {
+        assert_eq!(short.row_text(y), whole.row_text(y));
+    }
+    assert_eq!(short.cursor(), whole.cursor());
+}
+
+#[test]
 fn a_string_that_was_too_long_is_still_ignored() {
     let mut model = Model::new(Size { cols: 10, rows: 3 }, bounds());
     model.feed(format!("\x1b]0;{}", "t".repeat(100 << 10)).as_bytes());

@@ -1,0 +1,344 @@
+//! `termctl replay`: plays a terminal on the tty, live or long closed, drawn by termd's own model.
+//!
+//! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`],
+//!   [`event_queue`], [`commands`], [`find`].
+//! - [`stage`]: the model that the output is fed to.
+//! - [`frame`] and [`bar`]: what the tty shows.
+//! - [`source`]: what is read of the daemon.
+//!
+//! **Invariant:** the tty gets cells and nothing else of a recording (docs/decisions/0147).
+
+mod bar;
+mod clock;
+mod commands;
+mod event_queue;
+mod find;
+mod frame;
+mod keys;
+mod page;
+mod player;
+mod source;
+mod stage;
+mod timeline;
+
+use std::num::NonZeroU8;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use jiff::Zoned;
+use termd_proto::command::ShowCommand;
+use termd_proto::terminal::TerminalInfo;
+use termd_proto::{Offset, TerminalRef};
+use tokio::signal::unix::{Signal, SignalKind};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use self::frame::Frame;
+use self::keys::KeyReader;
+use self::player::{Outcome, Player, Range};
+use self::source::{Loaded, Source};
+use self::stage::Stage;
+use super::Context;
+use super::attach::is_own;
+use super::show::show;
+use crate::arg_types::Size;
+use crate::args::ReplayArgs;
+use crate::attach::tty::{self, RawTty};
+use crate::display::Display;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::input::read_stdin;
+use crate::output::{self, Pump};
+use crate::output_position::OutputPosition;
+use crate::signals::{self, Signals};
+use crate::usage_error::UsageError;
+
+/// The shortest time between two frames: 60 a second.
+const FRAME: Duration = Duration::from_millis(16);
+/// How often the bar is drawn anew while only the position changes.
+const BAR: Duration = Duration::from_millis(200);
+/// How long a program's frame may be unfinished before it is shown as it is.
+const UNFINISHED_FRAME: Duration = Duration::from_millis(200);
+/// How long the tty may take to draw the rest at the end.
+const LAST_WRITE: Duration = Duration::from_secs(1);
+/// How long is slept where nothing changes by itself.
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
+/// The size of a tty that does not say one.
+const NO_SIZE: Size = Size { cols: 80, rows: 24 };
+/// Rows of the bar.
+const BAR_ROWS: u16 = 1;
+
+/// Takes the tty's alternate screen.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[m\x1b[2J";
+/// Gives it back as it was.
+const LEAVE: &[u8] = b"\x1b[m\x1b[?25h\x1b[?1049l";
+
+pub(super) async fn run(context: Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    if !tty::is_interactive() {
+        return Err(UsageError::ReplayNeedsTty.into());
+    }
+    let link = context.open().await?;
+    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
+    if is_own(&info) {
+        return Err(UsageError::OwnTerminal(info.id).into());
+    }
+    let id = TerminalRef::from(&info.id);
+    let source = Source {
+        link: &link,
+        id: &id,
+    };
+    let player = prepare(source, &info, args).await?;
+    let ended = play(source, player, context.display).await?;
+    Ok(match ended {
+        Ended::Quit => ExitCode::OK,
+        Ended::Signalled(number) => ExitCode::of_signal(number),
+    })
+}
+
+/// A replay at its beginning.
+async fn prepare(
+    source: Source<'_>,
+    info: &TerminalInfo,
+    args: &ReplayArgs,
+) -> Result<Player, CliError> {
+    let range = range(source, info, args).await?;
+    let idle_ms = u64::try_from(args.idle.as_millis()).unwrap_or(u64::MAX);
+    let timeline = source.timeline(range, idle_ms).await?;
+    let commands = source.commands().await?;
+    let stage = Stage::new(info.stdio, info.cols, info.rows);
+    let now = Instant::now();
+    let mut player = Player::new((range, timeline), &commands, (stage, args.speed.0), now);
+    match args.at {
+        None => {}
+        Some(OutputPosition::Offset(at)) => player.seek_offset(within(at, range, info)?),
+        Some(at) => {
+            if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {
+                player.seek_clock(at_ms, now);
+            }
+        }
+    }
+    Ok(player)
+}
+
+/// The output that is asked for.
+async fn range(
+    source: Source<'_>,
+    info: &TerminalInfo,
+    args: &ReplayArgs,
+) -> Result<Range, CliError> {
+    let mut range = Range {
+        kept_from: info.start,
+        start: info.start,
+        end: None,
+    };
+    if let Some(number) = args.command {
+        let id = source.id.clone();
+        let command = source.link.repeat(&ShowCommand { id, number }).await?;
+        range.start = command.start.max(info.start);
+        range.end = command.end.map(|end| end.max(range.start));
+        return Ok(range);
+    }
+    if let Some(from) = args.from {
+        range.start = offset_of(source, info, from).await?;
+    }
+    if let Some(to) = args.to {
+        let end = offset_of(source, info, to).await?;
+        if end <= range.start {
+            return Err(UsageError::EmptyRange.into());
+        }
+        range.end = Some(end);
+    }
+    Ok(range)
+}
+
+async fn offset_of(
+    source: Source<'_>,
+    info: &TerminalInfo,
+    position: OutputPosition,
+) -> Result<Offset, CliError> {
+    let kept = Range {
+        kept_from: info.start,
+        start: info.start,
+        end: None,
+    };
+    match (position.offset(), position.at_ms(info, &Zoned::now())) {
+        (Some(at), _) => within(at, kept, info),
+        (None, Some(at_ms)) => source.offset_at(at_ms).await,
+        (None, None) => Ok(info.start),
+    }
+}
+
+/// An offset that a person gave, if it is in the range.
+fn within(at: Offset, range: Range, info: &TerminalInfo) -> Result<Offset, CliError> {
+    let (start, end) = (range.start, range.end.unwrap_or(info.end));
+    if start <= at && at <= end {
+        return Ok(at);
+    }
+    Err(UsageError::OutsideOfOutput { at, start, end }.into())
+}
+
+/// Why a replay is over.
+enum Ended {
+    Quit,
+    Signalled(NonZeroU8),
+}
+
+/// Plays until the person quits, and leaves the tty as it was.
+async fn play(source: Source<'_>, player: Player, display: Display) -> Result<Ended, CliError> {
+    // From here on nothing is awaited but beside keys and signals.
+    let raw_tty = RawTty::enter()?;
+    let mut pump = Pump::start()?;
+    pump.write(ENTER.to_vec()).await?;
+    let mut theatre = Theatre::new(player, display)?;
+    let ended = theatre.serve(source, &mut pump).await;
+    // A tty that takes no output any more only gets its modes back.
+    if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
+        output::print(LEAVE)?;
+    }
+    drop(raw_tty);
+    ended
+}
+
+type Loading<'a> = Pin<Box<dyn Future<Output = Result<Loaded, CliError>> + 'a>>;
+
+/// The person's side of a replay: keys, signals, and what the tty shows.
+struct Theatre {
+    player: Player,
+    display: Display,
+    keys: KeyReader,
+    typed: mpsc::Receiver<Vec<u8>>,
+    window: Signal,
+    signals: Signals,
+    /// What the tty shows; `None`: anything.
+    shown: Option<Frame>,
+    drawn_at: Instant,
+    /// The screen has changed since.
+    is_stale: bool,
+}
+
+impl Theatre {
+    fn new(player: Player, display: Display) -> Result<Self, CliError> {
+        Ok(Self {
+            player,
+            display,
+            keys: KeyReader::default(),
+            typed: read_stdin()?,
+            window: signals::catch(SignalKind::window_change())?,
+            signals: Signals::catch()?,
+            shown: None,
+            drawn_at: Instant::now(),
+            is_stale: true,
+        })
+    }
+
+    async fn serve(&mut self, source: Source<'_>, pump: &mut Pump) -> Result<Ended, CliError> {
+        let mut loading: Option<Loading<'_>> = None;
+        let mut loading_for = 0;
+        loop {
+            let now = Instant::now();
+            self.is_stale |= self.player.tick(now);
+            if loading_for != self.player.jumps() {
+                loading = None;
+            }
+            if loading.is_none()
+                && let Some(need) = self.player.need()
+            {
+                loading = Some(Box::pin(source.load(need)));
+                loading_for = self.player.jumps();
+            }
+            if self.is_due(now) && pump.has_room() {
+                let bytes = self.draw(now);
+                pump.write(bytes).await?;
+            }
+            let wake = self.wake(now);
+            tokio::select! {
+                chunk = self.typed.recv() => {
+                    // The tty was hung up.
+                    let Some(chunk) = chunk else { return Ok(Ended::Quit) };
+                    let now = Instant::now();
+                    for key in self.keys.read(&chunk) {
+                        if self.player.press(key, now) == Outcome::Quit {
+                            return Ok(Ended::Quit);
+                        }
+                    }
+                    self.is_stale = true;
+                }
+                loaded = loaded(&mut loading) => {
+                    loading = None;
+                    match loaded? {
+                        Loaded::Keyframe(keyframe, dump) => {
+                            self.player.take_keyframe(&keyframe, dump.as_deref());
+                        }
+                        Loaded::Commands(commands) => self.player.take_commands(&commands),
+                        Loaded::Page(page) => self.player.take_page(page, Instant::now()),
+                    }
+                }
+                _ = self.window.recv() => {
+                    self.shown = None;
+                    self.is_stale = true;
+                }
+                number = self.signals.next() => return Ok(Ended::Signalled(number)),
+                () = tokio::time::sleep_until(wake.into()) => {}
+            }
+        }
+    }
+
+    /// Whether a frame is to be drawn now.
+    fn is_due(&self, now: Instant) -> bool {
+        self.next_frame().is_some_and(|due| due <= now)
+    }
+
+    /// When the next frame is to be drawn; `None`: nothing changes by itself.
+    fn next_frame(&self) -> Option<Instant> {
+        let is_unfinished = self.player.stage().is_drawing() && self.shown.is_some();
+        let pause = if self.is_stale && is_unfinished {
+            UNFINISHED_FRAME
+        } else if self.is_stale {
+            FRAME
+        } else if self.player.is_moving() || self.player.is_seeking() {
+            BAR
+        } else {
+            return None;
+        };
+        Some(self.drawn_at + pause)
+    }
+
+    /// When something is to be done, as far as no key is pressed and nothing read.
+    fn wake(&self, now: Instant) -> Instant {
+        // A tty that takes no output is asked again after a frame.
+        let frame = self.next_frame().map(|due| due.max(now + FRAME / 16));
+        let wake = [frame, self.player.wake(now)].into_iter().flatten().min();
+        wake.unwrap_or(now + LONGEST_SLEEP)
+    }
+
+    fn draw(&mut self, now: Instant) -> Vec<u8> {
+        let size = tty::stdout_size().unwrap_or(NO_SIZE);
+        let mut frame = Frame::blank(size);
+        if self.player.is_seeking()
+            && let Some(shown) = &self.shown
+            && shown.size() == size
+        {
+            // On the way nothing is shown.
+            frame = shown.clone();
+        } else {
+            let screen = self.player.stage().screen();
+            frame.draw(&screen, BAR_ROWS, self.player.pattern());
+        }
+        let status = self.player.status(now);
+        let clock = status.clock_ms.map(|ms| self.display.time(ms));
+        bar::draw(&mut frame, &status, clock.as_deref());
+        let bytes = frame.changes(self.shown.as_ref());
+        self.shown = Some(frame);
+        self.drawn_at = now;
+        self.is_stale = false;
+        bytes
+    }
+}
+
+/// What is being read; never, where nothing is.
+async fn loaded(loading: &mut Option<Loading<'_>>) -> Result<Loaded, CliError> {
+    match loading {
+        Some(loading) => loading.await,
+        None => std::future::pending().await,
+    }
+}
