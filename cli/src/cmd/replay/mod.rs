@@ -185,11 +185,11 @@ enum Ended {
 
 /// Plays until the person quits, and leaves the tty as it was.
 async fn play(source: Source<'_>, player: Player, display: Display) -> Result<Ended, CliError> {
+    let mut theatre = Theatre::new(player, display)?;
+    let mut pump = Pump::start()?;
     // From here on nothing is awaited but beside keys and signals.
     let raw_tty = RawTty::enter()?;
-    let mut pump = Pump::start()?;
     pump.write(ENTER.to_vec()).await?;
-    let mut theatre = Theatre::new(player, display)?;
     let ended = theatre.serve(source, &mut pump).await;
     // A tty that takes no output any more only gets its modes back.
     if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {

@@ -126,7 +126,7 @@ pub(super) struct Player {
     goal: Option<Goal>,
     /// The offset that was gone to last, and its play time.
     arrived: (Offset, u64),
-    /// The keyframe that a jump waits for.
+    /// The offset of a jump that waits for a keyframe before it.
     jump: Option<Offset>,
     /// A keyframe was of another version: the output is played from its start.
     lacks_keyframes: bool,
@@ -175,7 +175,12 @@ impl Player {
 
     /// What is to be read now.
     pub(super) fn need(&self) -> Option<Need> {
-        if let Some(at) = self.jump {
+        if let Some(to) = self.jump {
+            let at = if self.lacks_keyframes {
+                self.range.kept_from
+            } else {
+                to
+            };
             return Some(Need::Keyframe(at));
         }
         if self.commands.lacks_newest() {
@@ -209,22 +214,22 @@ impl Player {
     }
 
     pub(super) fn take_keyframe(&mut self, keyframe: &Keyframe, dump: Option<&[u8]>) {
-        if self.jump.take().is_none() {
+        let Some(to) = self.jump.take() else {
             return;
-        }
-        match self.stage.jump(keyframe, dump) {
+        };
+        match self.stage.jump(to, keyframe, dump) {
             Jump::Kept | Jump::Start => {}
             Jump::Unreadable => {
                 self.lacks_keyframes = true;
                 if keyframe.at > self.range.kept_from {
-                    self.jump(self.range.kept_from);
+                    self.jump(to);
                     return;
                 }
             }
         }
-        self.loaded_to = keyframe.at;
+        self.loaded_to = self.stage.shown_to();
         if let Some(Goal::Previous { finder, window, .. }) = &mut self.goal {
-            *window = keyframe.at;
+            *window = self.loaded_to;
             if let Some(pattern) = &self.pattern {
                 *finder = Some(Box::new(Finder::new(pattern.clone(), self.stage.model())));
             }
@@ -444,12 +449,7 @@ impl Player {
     }
 
     fn jump(&mut self, to: Offset) {
-        let at = if self.lacks_keyframes {
-            self.range.kept_from
-        } else {
-            to.max(self.range.kept_from)
-        };
-        self.jump = Some(at);
+        self.jump = Some(to.max(self.range.kept_from));
         self.queue = EventQueue::default();
         self.is_complete = false;
         self.jumps += 1;
