@@ -1,9 +1,10 @@
 //! What is dropped, what is kept, and the record of it.
 
 use termd_proto::audit::AuditFilter;
+use termd_proto::terminal::{Gap, GapCause};
 
 use super::*;
-use crate::store::Retention;
+use crate::store::{GapWrite, Retention, ScreenCheckpoint};
 
 const KEEP_ALL: Retention = Retention {
     transcript_age_ms: i64::MAX,
@@ -153,4 +154,62 @@ async fn freed_pages_go_back_to_the_file_system() {
     assert!(full > 3_200 && left < 1_400, "{full} pages, then {left}");
     store.close().await.unwrap();
     assert!(place.path().metadata().unwrap().len() < 1_400 * 4_096);
+}
+
+/// The offset of the last keyframe at or before an offset.
+async fn keyframe(store: &Store, terminal: u64, at: u64) -> Option<u64> {
+    let kept = store.keyframe(&id(terminal), Offset(at)).await.unwrap();
+    kept.map(|kept| {
+        assert_eq!(kept.dump, kept.at.0.to_string().into_bytes());
+        kept.at.0
+    })
+}
+
+#[tokio::test]
+async fn keyframes_are_found_by_offset_and_go_with_what_they_show() {
+    let (_place, store) = three_terminals().await;
+    let screen = |at: u64| ScreenCheckpoint {
+        at: Offset(at),
+        dump: at.to_string().into_bytes(),
+    };
+    for terminal in [1, 3] {
+        for at in [10_000, 20_000, 30_000, 40_000, 50_000] {
+            assert!(store.try_put_keyframe(id(terminal), screen(at)));
+        }
+        assert!(store.try_put_screen(id(terminal), screen(45_000)));
+    }
+    store.flush().await.unwrap();
+    for (at, want) in [
+        (9_999, None),
+        (10_000, Some(10_000)),
+        (44_999, Some(40_000)),
+        (49_999, Some(45_000)),
+        (u64::MAX, Some(50_000)),
+    ] {
+        assert_eq!(keyframe(&store, 3, at).await, want, "{at}");
+        assert_eq!(keyframe(&store, 2, at).await, None);
+    }
+    // The last one of a gap is where the output behind it is played from.
+    let gap = Gap {
+        start: Offset(15_000),
+        end: Offset(42_000),
+        cause: GapCause::TerminalQuota,
+    };
+    store.reserve_block().await.unwrap().send_gap(GapWrite {
+        terminal: id(3),
+        gap,
+        at_ms: 0,
+        committed: None,
+    });
+    store.flush().await.unwrap();
+    for (at, want) in [(39_999, Some(10_000)), (42_000, Some(40_000))] {
+        assert_eq!(keyframe(&store, 3, at).await, want, "{at}");
+    }
+    let retention = Retention {
+        transcript_age_ms: 0,
+        ..KEEP_ALL
+    };
+    store.apply_retention(&retention, 1_000).await.unwrap();
+    assert_eq!(keyframe(&store, 1, u64::MAX).await, None);
+    assert_eq!(keyframe(&store, 3, u64::MAX).await, Some(50_000));
 }
