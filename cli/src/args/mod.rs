@@ -139,8 +139,8 @@ pub(crate) enum Verb {
     Screenshot(ScreenshotArgs),
     /// Play what a terminal showed, when it showed it, live or long closed
     ///
-    /// Space pauses, arrows and digits jump, + and - change the speed, [ and ] go to the command before and
-    /// after, / searches in what was shown (n and N go on), q quits.
+    /// Space pauses, arrows and digits jump, + and - change the speed, brackets go to the command before and
+    /// after, / searches in what was shown (n and N go on), ? lists the keys, q quits.
     Replay(ReplayArgs),
     /// Write a terminal's recording, for asciinema or as text, while it runs too
     Export(ExportArgs),
