@@ -89,6 +89,7 @@ impl ReplayTty {
         self.look();
         assert_eq!(self.pty.modes(), self.modes);
         assert!(!self.seen.is_alternate() && !self.seen.hides_cursor());
+        assert!(self.seen.modes().autowrap);
         assert_eq!(self.rows().concat(), "", "what stood there before");
         assert!(!self.written.contains("\x1b]"), "{:?}", self.written);
         status.code()

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use regex::Regex;
 use termd_proto::screen::{Screen, ScreenRow, Style, StyleRun};
 use termd_vt::render::Pen;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::arg_types::Size;
 
@@ -161,7 +161,8 @@ impl Frame {
         }
     }
 
-    /// The bytes that make a tty which shows `before` show this. `None`: it may show anything.
+    /// The bytes that make a tty without autowrap, which shows `before`, show this. `None`: it may show
+    /// anything.
     pub(super) fn changes(&self, before: Option<&Self>) -> Vec<u8> {
         let before = before.filter(|before| before.size == self.size);
         let mut out = String::from("\x1b[?25l");
@@ -170,22 +171,36 @@ impl Frame {
         }
         let blank = FrameCell::default();
         let mut pen = Pen::default();
-        let mut tty_at = None;
+        let cols = usize::from(self.size.cols);
+        let (mut tty_at, mut covered_to) = (None, 0);
         for (place, cell) in self.cells.iter().enumerate() {
             let shown = before.map_or(&blank, |before| &before.cells[place]);
-            if cell == shown || cell.width == 0 {
+            let is_covered = place < covered_to;
+            if cell.width == 0 || (cell == shown && !is_covered) {
                 continue;
             }
-            let cols = usize::from(self.size.cols);
-            let (row, col) = (place / cols, place % cols);
-            if tty_at != Some((row, col)) {
-                put(&mut out, format_args!("\x1b[{};{}H", row + 1, col + 1));
+            let go_there = format!("\x1b[{};{}H", place / cols + 1, place % cols + 1);
+            if tty_at != Some(place) {
+                out.push_str(&go_there);
             }
             pen.take(&cell.style, &mut out);
+            let width = usize::from(cell.width);
+            if cell.text.chars().nth(1).is_some() {
+                // Terminals differ in the width of a sequence of characters: some show less than the
+                // cell, and some cover those behind it.
+                out.extend(std::iter::repeat_n(' ', width));
+                out.push_str(&go_there);
+                covered_to = place
+                    + cell
+                        .text
+                        .chars()
+                        .filter_map(UnicodeWidthChar::width)
+                        .sum::<usize>();
+            }
             out.push_str(&cell.text);
-            // Terminals differ in the width of what is not ASCII, and wrap at the edge.
-            let next = col + usize::from(cell.width);
-            tty_at = (cell.text.len() == 1 && next < cols).then_some((row, next));
+            tty_at = (cell.text.len() == 1).then_some(place + width);
+            // The cursor does not leave the row.
+            tty_at = tty_at.filter(|next| next % cols != 0);
         }
         pen.put_down(&mut out);
         if let Some((col, row)) = self.cursor {
@@ -261,31 +276,90 @@ mod tests {
         assert_eq!(tty.cursor(), (9, 1));
     }
 
-    #[test]
-    fn nothing_that_acts_on_a_tty_passes() {
-        let output = "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x1b]8;;http://e/\x07link\x1b]8;;\x07\x1b[c\x1b[?1000h\
-                      \x1b[?1049h\u{9b}5n\x1b[6n\x1bP$qm\x1b\\\x1b[5 q\x07safe \u{202e}text";
-        let recorded = model((30, 4), output);
-        let bytes = frame((30, 5), &recorded).changes(None);
+    /// Checks that bytes for a tty hold nothing but text, places, colours, and the cursor's visibility.
+    #[track_caller]
+    fn assert_only_draws(bytes: Vec<u8>) -> String {
         let text = String::from_utf8(bytes).unwrap();
-        assert!(text.contains("safe") && text.contains("text"), "{text:?}");
         let mut rest = text.as_str();
         while let Some((_, after)) = rest.split_once('\x1b') {
             let after = after.strip_prefix('[').expect("a control sequence");
             let end = after.find(|c: char| ('@'..='~').contains(&c)).unwrap();
             let (params, last) = (&after[..end], &after[end..=end]);
-            let is_own = matches!(
-                (params, last),
-                ("?25", "h" | "l") | ("2", "J") | (_, "H" | "m")
-            );
+            let is_own = match (params, last) {
+                ("?25", "h" | "l") | ("2", "J") => true,
+                (params, "H" | "m") => params.bytes().all(|b| matches!(b, b'0'..=b';')),
+                _ => false,
+            };
             assert!(is_own, "{params:?} {last}");
             rest = &after[end..];
         }
-        assert!(!text.chars().any(|c| c.is_control() && c != '\x1b'));
+        let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
+        let acts = |c: char| (c.is_control() && c != '\x1b') || turns(c);
+        assert!(!text.chars().any(acts), "{text:?}");
+        text
+    }
+
+    #[test]
+    fn nothing_that_acts_on_a_tty_passes() {
+        let output = "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x1b]8;;http://e/\x07link\x1b]8;;\x07\x1b[c\x1b[?1000h\
+                      \x1b[?1049h\u{9b}5n\x1b[6n\x1bP$qm\x1b\\\x1b[5 q\x07safe \u{202e}text";
+        let recorded = model((30, 4), output);
+        let text = assert_only_draws(frame((30, 5), &recorded).changes(None));
+        assert!(text.contains("safe") && text.contains("text"), "{text:?}");
         let mut tty = model((30, 5), "");
         let fed = tty.feed(text.as_bytes());
         assert!(fed.replies.is_empty());
         assert_eq!(tty.screen(ScreenRows::default()).title, "");
+    }
+
+    #[test]
+    fn whatever_was_printed_is_only_drawn_and_drawn_alike() {
+        let pieces = [
+            "text ",
+            "漢字",
+            "\u{1f469}\u{200d}\u{1f680}",
+            "e\u{301}",
+            "\u{202e}",
+            "\u{85}",
+            "\u{2028}",
+            "\r\n",
+            "\x1b[31;4:3m",
+            "\x1b[?2027h",
+            "\x1b[3;7H",
+            "\x1b[K",
+            "\x1b]8;id=1;http://e/\x1b\\",
+            "\x1b]2;t\x07",
+            "\x1b[?5h",
+            "\x1b#6",
+            "\x1b[?1049h",
+            "\x1b[2J",
+            "\x1b[>c",
+            "\x1bc",
+        ];
+        for seed in 0_u64..300 {
+            let mut state = seed;
+            let mut recorded = model((16, 5), "");
+            let mut tty = model((16, 6), "before\x1b[?7l");
+            let mut before = None;
+            for _ in 0..8 {
+                for _ in 0..6 {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    let piece = pieces[(state >> 40) as usize % pieces.len()];
+                    recorded.feed(piece.as_bytes());
+                }
+                let next = frame((16, 6), &recorded);
+                let changes = assert_only_draws(next.changes(before.as_ref()));
+                tty.feed(changes.as_bytes());
+                // By what was drawn last, and all at once.
+                let mut anew = model((16, 6), "\x1b[?7l");
+                anew.feed(&next.changes(None));
+                assert_eq!(rows(&tty), rows(&anew), "{seed}");
+                assert_eq!(tty.hides_cursor(), next.cursor.is_none());
+                before = Some(next);
+            }
+        }
     }
 
     #[test]

@@ -68,10 +68,10 @@ const NO_SIZE: Size = Size { cols: 80, rows: 24 };
 /// Rows of the bar.
 const BAR_ROWS: u16 = 1;
 
-/// Takes the tty's alternate screen.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[m\x1b[2J";
+/// Takes the tty's alternate screen, without autowrap: no cell reaches into the next row.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[m\x1b[2J";
 /// Gives it back as it was.
-const LEAVE: &[u8] = b"\x1b[m\x1b[?25h\x1b[?1049l";
+const LEAVE: &[u8] = b"\x1b[m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 pub(super) async fn run(context: Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
     if !tty::is_interactive() {
