@@ -37,19 +37,18 @@ impl Variables {
             let is_place = PLACE_VARIABLES.contains(&name) && !words.name(name);
             !is_place && Creator::Agent.hands_on(OsStr::new(name))
         };
-        let handed_on = match (&options.base_env, owner.agent()) {
-            (Some(base_env), Some(agent)) => {
-                let persons = agent_environment(&agent);
-                let pairs = base_env.iter().filter(|(name, value)| {
-                    let has_same = |known: Option<&String>| known == Some(*value);
-                    counts(name)
-                        && !has_same(persons.get(*name))
-                        && !has_same(std::env::var(name).ok().as_ref())
-                        && !(*name == "SHELL" && is_termd_shell(value))
-                });
-                pairs.collect()
-            }
-            _ => Vec::new(),
+        let handed_on = if let (Some(base_env), Some(agent)) = (&options.base_env, owner.agent()) {
+            let persons = agent_environment(&agent);
+            let pairs = base_env.iter().filter(|(name, value)| {
+                let has_same = |known: Option<&String>| known == Some(*value);
+                let is_known = has_same(persons.get(*name))
+                    || has_same(std::env::var(name).ok().as_ref())
+                    || (*name == "SHELL" && is_termd_shell(value));
+                counts(name) && !is_known
+            });
+            pairs.collect()
+        } else {
+            Vec::new()
         };
         let is_judged = |name: &str| is_program_variable(name) || words.name(name);
         let judged = handed_on.iter().filter(|(name, _)| is_judged(name));

@@ -43,7 +43,7 @@ fn reads_from(pid: i32, pipe: &Path) -> bool {
     })
 }
 
-/// By the access mode in `/proc/PID/fdinfo/FD` (proc_pid_fdinfo(5)): octal, and of a reader 0.
+/// By the access mode in `/proc/PID/fdinfo/FD` (`proc_pid_fdinfo(5)`): octal, and of a reader 0.
 fn is_read_end(pid: i32, fd: &str) -> bool {
     const ACCESS_MODE: u32 = 0o3;
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).unwrap_or_default();
@@ -54,7 +54,7 @@ fn is_read_end(pid: i32, fd: &str) -> bool {
     matches!(flags, Some(Ok(flags)) if flags & ACCESS_MODE == 0)
 }
 
-/// The effective user of a process (proc_pid_status(5)). The owner of its directory does not tell: root
+/// The effective user of a process (`proc_pid_status(5)`). The owner of its directory does not tell: root
 /// has that of each process that does not let itself be dumped.
 fn effective_uid(pid: i32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
