@@ -16,9 +16,12 @@ use termd_proto::approval::{
     AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
 };
 use termd_proto::daemon::GetDaemonInfo;
+use termd_proto::secret::Secret;
 use termd_proto::{ErrorKind, code};
 use tokio::sync::mpsc;
 
+use crate::attach::tty::ChangedTty;
+use crate::error::CliError;
 use crate::output;
 
 /// A line that comes faster than this after a question answers the question before it, if that one
@@ -273,24 +276,47 @@ impl Person {
         })
     }
 
-    /// Asks, and waits for a line. The end of input means no. Cancel safe: a line to a dropped question
-    /// does not answer another one.
+    /// Asks, and waits for an answer. The end of input means no. Cancel safe, as [`types`](Self::types) is.
     pub(crate) async fn replies(&mut self, question: &str, offer: Offer) -> Reply {
+        let question = format!("{question} {} ", offer.keys());
+        loop {
+            let Some(text) = self.types(&question).await else {
+                return Reply::No;
+            };
+            if let Some(reply) = reply(&text, offer) {
+                return reply;
+            }
+        }
+    }
+
+    /// Asks for a secret, which the tty does not show. `None`: nothing was typed. Cancel safe, as
+    /// [`types`](Self::types) is.
+    pub(crate) async fn gives_secret(
+        &mut self,
+        question: &str,
+    ) -> Result<Option<Secret>, CliError> {
+        let hidden = ChangedTty::without_echo()?;
+        let line = self.types(question).await;
+        drop(hidden);
+        let secret = line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned());
+        Ok(secret.filter(|secret| !secret.is_empty()).map(Secret::new))
+    }
+
+    /// Asks, and waits for a line; `None` at the end of input. Cancel safe: a line to a dropped question
+    /// does not answer another one.
+    async fn types(&mut self, question: &str) -> Option<String> {
         loop {
             forget_typed();
-            output::ask(&format!("{question} {} ", offer.keys()));
+            output::ask(question);
             let asked = Instant::now();
             let was_awaited = std::mem::replace(&mut self.is_awaited, true);
             if !was_awaited && self.wanted.send(()).is_err() {
-                return Reply::No;
+                return None;
             }
-            let Some(line) = self.lines.recv().await else {
-                return Reply::No;
-            };
+            let line = self.lines.recv().await?;
             self.is_awaited = false;
-            let is_reply = !was_awaited || line.at.duration_since(asked) >= READING_TIME;
-            if let Some(reply) = reply(&line.text, offer).filter(|_| is_reply) {
-                return reply;
+            if !was_awaited || line.at.duration_since(asked) >= READING_TIME {
+                return Some(line.text);
             }
         }
     }

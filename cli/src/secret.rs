@@ -4,7 +4,7 @@
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
-use crate::attach::tty::RawTty;
+use crate::attach::tty::ChangedTty;
 use crate::error::CliError;
 use crate::usage_error::UsageError;
 
@@ -19,7 +19,7 @@ pub(crate) fn read_secret() -> Result<String, CliError> {
         let mut stderr = io::stderr();
         let _ = write!(stderr, "Secret: ");
         let _ = stderr.flush();
-        let raw = RawTty::enter()?;
+        let raw = ChangedTty::raw()?;
         let line = edited(bytes_of_stdin());
         drop(raw);
         let _ = writeln!(stderr);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, skip};
+use termd_test_support::{Pty, RawClient, TestDaemon, skip};
 
 use crate::termctl::{TermctlOutput, command, ok, termctl};
 
@@ -279,6 +279,50 @@ fn ssh_and_git_ask_by_it() {
 }
 
 #[test]
+fn a_person_at_the_tty_of_a_watcher_types_it_unseen() {
+    let daemon = TestDaemon::start();
+    let mut tty = Pty::open(200, 24);
+    let before = tty.modes();
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    let mut agent = agent(&daemon);
+    let printed =
+        agent.create_terminal(&json!({ "command": "printenv", "args": ["SUDO_ASKPASS"] }));
+    let askpass = agent.wait_for_text(&printed, "termd-askpass");
+    // It fails until termctl watches. The gate asks nothing about a program by its path.
+    let ask = |agent: &mut RawClient, prompt: &str| {
+        let params = json!({ "command": askpass.trim(), "args": [prompt] });
+        agent.create_terminal(&params)
+    };
+    let mut seen = String::new();
+    termd_test_support::wait_until("it watches", || {
+        let id = ask(&mut agent, "first");
+        termd_test_support::wait_until("it is asked, or has failed", || {
+            seen += &tty.read_now();
+            let shown = agent.ok("session.show", &json!({ "id": id }));
+            seen.contains("(nothing: no): ") || shown["state"] == "exited"
+        });
+        seen.contains("(nothing: no): ")
+    });
+    tty.write("\r");
+    let id = ask(&mut agent, "pass");
+    tty.read_until("\"pass\", and reads what you answer.");
+    tty.read_until("Secret, which is not shown (nothing: no): ");
+    tty.write(format!("{SECRET}\r"));
+    agent.wait_for_text(&id, SECRET);
+    ask(&mut agent, "again");
+    let shown = tty.read_until("not shown (nothing: no): ");
+    assert!(!shown.contains(SECRET), "{shown}");
+    assert_ne!(tty.modes(), before);
+    tty.write([0x03]);
+    assert_eq!(tty.wait(&mut watcher).code(), Some(130));
+    assert_eq!(tty.modes(), before);
+    agent.wait_until_stored();
+    let records = agent.audit_records(&json!({ "action": "secret.answer" }));
+    assert_eq!(records[0]["outcome"], "ok", "{records:?}");
+    assert_eq!(records[1]["outcome"], "denied", "{records:?}");
+}
+
+#[test]
 fn a_program_is_named_only_where_it_reads_the_answer() {
     let test = "a_program_is_named_only_where_it_reads_the_answer";
     let daemon = TestDaemon::start();
@@ -289,7 +333,7 @@ fn a_program_is_named_only_where_it_reads_the_answer() {
     assert!(question["program"].is_string(), "{question}");
     let mut lines = vec![
         "\"$SUDO_ASKPASS\" filed > got; :",
-        "setsid --fork \"$SUDO_ASKPASS\" orphan",
+        "setsid --fork \"$SUDO_ASKPASS\" orphan; exec sleep 60",
     ];
     if Command::new("git").arg("--version").output().is_ok() {
         lines.extend([

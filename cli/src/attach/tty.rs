@@ -1,19 +1,19 @@
-//! The person's tty: its size, and raw mode.
+//! The person's tty: its size, and its modes.
 //!
-//! The tty is raw while a [`RawTty`] lives. It gets its modes back on drop and on a panic. The caller
-//! must catch signals and drop the [`RawTty`].
+//! The tty is raw, or does not echo, while a [`ChangedTty`] lives. It gets its modes back on drop and on a
+//! panic. The caller must catch signals and drop the [`ChangedTty`].
 
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, Once, PoisonError};
 
-use rustix::termios::{OptionalActions, QueueSelector, Termios};
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios};
 
 use super::undo::undo_all;
 use crate::arg_types::Size;
 use crate::error::CliError;
 
-/// The modes to restore, also by the panic hook. Only one tty is raw at a time.
+/// The modes to restore, also by the panic hook. Only one tty is changed at a time.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
@@ -31,18 +31,31 @@ pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Raw mode of standard input's tty.
+/// Standard input's tty in other modes than its own.
 #[derive(Debug)]
-pub(crate) struct RawTty(());
+pub(crate) struct ChangedTty(());
 
-impl RawTty {
-    pub(crate) fn enter() -> Result<Self, CliError> {
+impl ChangedTty {
+    /// Raw mode.
+    pub(crate) fn raw() -> Result<Self, CliError> {
+        Self::change(Termios::make_raw)
+    }
+
+    /// Typed lines are not shown, but for their ends.
+    pub(crate) fn without_echo() -> Result<Self, CliError> {
+        Self::change(|modes| {
+            modes.local_modes.remove(LocalModes::ECHO);
+            modes.local_modes.insert(LocalModes::ECHONL);
+        })
+    }
+
+    fn change(change: impl FnOnce(&mut Termios)) -> Result<Self, CliError> {
         let cannot =
             |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());
         let stdin = io::stdin();
         let before = rustix::termios::tcgetattr(&stdin).map_err(cannot)?;
-        let mut raw = before.clone();
-        raw.make_raw();
+        let mut modes = before.clone();
+        change(&mut modes);
         *SAVED.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
         HOOK.call_once(|| {
             let next = std::panic::take_hook();
@@ -55,12 +68,12 @@ impl RawTty {
             }));
         });
         let tty = Self(());
-        rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &raw).map_err(cannot)?;
+        rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &modes).map_err(cannot)?;
         Ok(tty)
     }
 }
 
-impl Drop for RawTty {
+impl Drop for ChangedTty {
     fn drop(&mut self) {
         restore();
     }

@@ -1,6 +1,7 @@
 //! `termctl approvals --watch`: each question as it comes. A person at the tty is asked for the answer.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 use termd_client::question::consequences;
 use termd_client::{ClientError, Link};
@@ -17,13 +18,27 @@ use crate::confirm::{Offer, Person, Reply};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::signals::Signals;
 
-/// Shows each question and each change of its state, until a signal ends termctl.
+/// Shows each question and each change of its state, until a signal ends termctl. The tty is then as it
+/// was.
 pub(super) async fn run(
     context: Context,
     args: &ApprovalsArgs,
     link: &Link,
 ) -> Result<ExitCode, CliError> {
+    let mut signals = Signals::catch()?;
+    tokio::select! {
+        ended = watch(context, args, link) => ended.map(|never| match never {}),
+        number = signals.next() => Ok(ExitCode::of_signal(number)),
+    }
+}
+
+async fn watch(
+    context: Context,
+    args: &ApprovalsArgs,
+    link: &Link,
+) -> Result<Infallible, CliError> {
     let mut person = (!context.json).then(Person::at_the_tty).flatten();
     let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
     let mut secrets: HashSet<ApprovalId> = HashSet::new();
@@ -49,12 +64,15 @@ pub(super) async fn run(
             }
         }
         for question in &listed.secrets {
-            if secrets.insert(question.id.clone()) {
-                if context.json {
-                    output::print_json(question)?;
-                } else {
-                    output::print(format!("{}\n", secret::line(question)).as_bytes())?;
-                }
+            if !secrets.insert(question.id.clone()) {
+                continue;
+            }
+            if let Some(person) = &mut person {
+                secret::ask(link, person, question, listed.seq).await?;
+            } else if context.json {
+                output::print_json(question)?;
+            } else {
+                output::print(format!("{}\n", secret::line(question)).as_bytes())?;
             }
         }
         for said in &listed.attention {

@@ -33,7 +33,7 @@ use super::show::show;
 use crate::args::AttachArgs;
 use crate::attach::detach::DetachMatcher;
 use crate::attach::notice::Notices;
-use crate::attach::tty::{self, RawTty};
+use crate::attach::tty::{self, ChangedTty};
 use crate::attach::tty_filter::TtyFilter;
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
@@ -108,7 +108,7 @@ pub(super) async fn attach(
     let consent = Consent::of_flag(!is_agents(link).await);
     let mut filter = TtyFilter::default();
     // From here on nothing is awaited but beside the detach key and signals.
-    let raw_tty = RawTty::enter()?;
+    let raw_tty = ChangedTty::raw()?;
     let mut pump = Pump::start()?;
     let mut session = Session::new(link, info, args, consent)?;
     let ending = Box::pin(session.serve(&mut pump, &mut filter)).await;

@@ -43,7 +43,7 @@ use super::attach::is_own;
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
-use crate::attach::tty::{self, RawTty};
+use crate::attach::tty::{self, ChangedTty};
 use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -188,7 +188,7 @@ async fn play(source: Source<'_>, player: Player, display: Display) -> Result<En
     let mut theatre = Theatre::new(player, display)?;
     let mut pump = Pump::start()?;
     // From here on nothing is awaited but beside keys and signals.
-    let raw_tty = RawTty::enter()?;
+    let raw_tty = ChangedTty::raw()?;
     pump.write(ENTER.to_vec()).await?;
     let ended = theatre.serve(source, &mut pump).await;
     // A tty that takes no output any more only gets its modes back.

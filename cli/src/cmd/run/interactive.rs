@@ -14,7 +14,7 @@ use super::Outcome;
 use super::stream::copy;
 use super::way_out::{WayOut, stuck};
 use crate::attach::detach::{DetachKey, DetachMatcher};
-use crate::attach::tty::RawTty;
+use crate::attach::tty::ChangedTty;
 use crate::attach::tty_filter::TtyFilter;
 use crate::cmd::attach::ending::unless_lost;
 use crate::cmd::attach::input_queue::{IN_DOUBT, InputQueue, send_pending};
@@ -48,7 +48,7 @@ pub(super) async fn serve(
         window: signals::catch(SignalKind::window_change())?,
     };
     let mut filter = (!raw).then(TtyFilter::default);
-    let raw_tty = RawTty::enter()?;
+    let raw_tty = ChangedTty::raw()?;
     let mut pump = Pump::start()?;
     let from = ReadFrom::Offset(Offset::ZERO);
     let reader = OutputReader::new(link, id.clone(), from).in_form(Form::Exact);
