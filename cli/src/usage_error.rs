@@ -100,6 +100,13 @@ pub(crate) enum UsageError {
         line: usize,
         problem: String,
     },
+    /// `import`: a file that is no recording, or a broken one.
+    #[error("{}:{line}: {}; nothing is imported", escaped(.file), escaped(.problem))]
+    Recording {
+        file: String,
+        line: usize,
+        problem: String,
+    },
     #[error(transparent)]
     McpSettings(#[from] SettingsError),
     /// `mcp`: a variable names an unknown set of tools.

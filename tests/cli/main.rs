@@ -55,6 +55,7 @@ mod output {
     mod export;
     mod gaps;
     mod history;
+    mod import;
     mod lines;
     mod past;
     mod pipes;

@@ -1,9 +1,9 @@
-//! The arguments of `screen`, `screenshot` and `export`.
+//! The arguments of `screen`, `screenshot`, `export` and `import`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use termd_proto::duration;
 
 use crate::arg_types::{RowRange, parse_ms};
@@ -88,6 +88,17 @@ pub(crate) struct ExportArgs {
     /// The file; `-` is standard output [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// `termctl import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The recording; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// A name for the terminal
+    #[arg(long, alias = "name", short_alias = 'l', value_name = "NAME")]
+    pub(crate) label: Option<String>,
 }
 
 /// The colours of a screenshot.
