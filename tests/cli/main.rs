@@ -52,6 +52,7 @@ mod daemon {
 /// What `read`, `run` and `history` print.
 mod output {
     mod agent_line;
+    mod animation;
     mod export;
     mod gaps;
     mod history;

@@ -78,7 +78,13 @@ const EXAMPLES: [(&str, &[&str]); 46] = [
             "termctl screen shell --at 14:03",
         ],
     ),
-    ("screenshot", &["termctl screenshot shell -o shell.png"]),
+    (
+        "screenshot",
+        &[
+            "termctl screenshot shell -o shell.png",
+            "termctl screenshot shell --animate --from 5m -o shell.png",
+        ],
+    ),
     (
         "replay",
         &[

@@ -37,7 +37,8 @@ pub(crate) use run::{
     CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
 };
 pub(crate) use screen::{
-    ExportArgs, ExportFormatArg, ImportArgs, ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg,
+    AnimationArgs, ExportArgs, ExportFormatArg, ImportArgs, ScreenArgs, ScreenFormatArg,
+    ScreenshotArgs, ThemeArg,
 };
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
