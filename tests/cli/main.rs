@@ -53,6 +53,7 @@ mod daemon {
 mod output {
     mod agent_line;
     mod animation;
+    mod emulator;
     mod export;
     mod gaps;
     mod history;
