@@ -67,6 +67,14 @@ pub(crate) enum UsageError {
     /// `screenshot` into a file whose name says no known format.
     #[error("the file's name has to end with .png, .svg or .html")]
     PictureExtension,
+    /// `screenshot --animate` into a file whose name says another format.
+    #[error("an animation is a .png or .apng file")]
+    AnimationExtension,
+    /// `screenshot --animate`: the range shows too much.
+    #[error(
+        "more than {0} pictures: a shorter range (--from, --to) or a greater --speed has fewer"
+    )]
+    TooManyFrames(usize),
     /// `attach` or `new` from a pipe or a file.
     #[error(
         "this needs a tty on both ends; `termctl read --follow` and `termctl create` do without"
@@ -77,7 +85,7 @@ pub(crate) enum UsageError {
         "a replay needs a tty on both ends; `termctl screen --at` and `termctl export` do without"
     )]
     ReplayNeedsTty,
-    /// `replay --from` behind its `--to`.
+    /// `replay` or `screenshot --animate`: `--from` is behind `--to`.
     #[error("nothing was printed from --from to --to")]
     EmptyRange,
     /// `replay` of an offset that the output, or the part that is played, does not have.
@@ -96,6 +104,13 @@ pub(crate) enum UsageError {
     /// `policy test`: a table of expectations is wrong.
     #[error("{}:{line}: {}", escaped(.file), escaped(.problem))]
     Expectations {
+        file: String,
+        line: usize,
+        problem: String,
+    },
+    /// `import`: a file that is no recording, or a broken one.
+    #[error("{}:{line}: {}; nothing is imported", escaped(.file), escaped(.problem))]
+    Recording {
         file: String,
         line: usize,
         problem: String,

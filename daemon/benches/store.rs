@@ -228,6 +228,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         exited_at_ms: None,
         exit_status: None,
         released_at_ms: None,
+        imported_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

@@ -8,7 +8,7 @@ use crate::policy::Verdict;
 use crate::terminal::{Front, Owner};
 
 /// The actions that records are about.
-pub const ACTIONS: [&str; 30] = [
+pub const ACTIONS: [&str; 31] = [
     "approval.answer",
     "approval.watch",
     "audit.pruned",
@@ -31,6 +31,7 @@ pub const ACTIONS: [&str; 30] = [
     "terminal.delete",
     "terminal.detach",
     "terminal.exit",
+    "terminal.import",
     "terminal.input",
     "terminal.interrupt",
     "terminal.kill",

@@ -25,6 +25,7 @@ pub mod error;
 pub mod event;
 pub mod file;
 pub mod id;
+pub mod import;
 pub mod interact;
 pub mod method;
 pub mod palette;

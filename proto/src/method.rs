@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, attention, audit, command, daemon, file, interact, policy, recording, screen,
-    secret, shell, terminal,
+    acp, approval, attention, audit, command, daemon, file, import, interact, policy, recording,
+    screen, secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -82,6 +82,11 @@ methods! {
     // Recordings.
     "session.timeline" recording::ReadTimeline => recording::Timeline;
     "session.keyframe" recording::ReadKeyframe => recording::Keyframe;
+
+    // Recordings that were made elsewhere.
+    "import.begin" import::BeginImport => import::ImportBegun;
+    "import.add" import::AddToImport => ();
+    "import.finish" import::FinishImport => terminal::TerminalInfo;
 
     // What was run.
     "command.list" command::ListCommands => command::CommandPage;

@@ -52,9 +52,12 @@ mod daemon {
 /// What `read`, `run` and `history` print.
 mod output {
     mod agent_line;
+    mod animation;
+    mod emulator;
     mod export;
     mod gaps;
     mod history;
+    mod import;
     mod lines;
     mod past;
     mod pipes;

@@ -46,6 +46,9 @@ pub enum PictureError {
         /// In pixels.
         height: u64,
     },
+    /// An animation of nothing.
+    #[error("there is nothing to show")]
+    NoFrames,
     /// The embedded font cannot be read: this is a bug.
     #[error("the embedded font is damaged")]
     Font,
@@ -127,6 +130,34 @@ pub fn draw(screen: &Screen, look: &Look, format: Format) -> Result<Picture, Pic
     };
     Ok(Picture {
         bytes,
+        width: layout.width,
+        height: layout.height,
+    })
+}
+
+/// A picture of an animation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// What it shows.
+    pub screen: Screen,
+    /// How long, in milliseconds.
+    pub shown_ms: u16,
+}
+
+/// Draws screens one after the other, as a PNG that is animated and begins anew at its end. It is as large
+/// as the largest of them.
+pub fn animate(frames: &[Frame], look: &Look) -> Result<Picture, PictureError> {
+    let first = frames.first().ok_or(PictureError::NoFrames)?;
+    let cols = frames.iter().map(|frame| frame.screen.cols).max();
+    let lines = frames.iter().map(|frame| frame.screen.lines.len()).max();
+    let mut largest = first.screen.clone();
+    largest.cols = cols.unwrap_or_default();
+    if let Some(row) = largest.lines.last().cloned() {
+        largest.lines.resize(lines.unwrap_or_default(), row);
+    }
+    let layout = Layout::of(&largest, look)?;
+    Ok(Picture {
+        bytes: png::animate(frames, look, &layout)?,
         width: layout.width,
         height: layout.height,
     })

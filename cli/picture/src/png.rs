@@ -1,8 +1,10 @@
 //! PNG. Draws and writes one row of cells at a time, so that memory holds a row and not the picture.
 
-use std::io::Write as _;
+use std::io::Write;
+use std::ops::RangeInclusive;
 
 use ::png::EncodingError;
+use termd_proto::palette::Video;
 use termd_proto::screen::{LineSize, Screen};
 use tiny_skia::{
     Color, FillRule, FilterQuality, LineCap, PathBuilder, Pixmap, PixmapPaint, Stroke, Transform,
@@ -14,7 +16,7 @@ use super::fallback::Fallback;
 use super::fonts::Fonts;
 use super::glyph::{Glyph, Presentation, Weight};
 use super::stamp::{Stamp, Stamps};
-use super::{Layout, Look, PictureError, grid};
+use super::{Frame, Layout, Look, PictureError, grid};
 
 /// How far the top of a slanted letter of height 1 leans to the right: `DejaVu`'s oblique has 11°.
 const SLANT: f32 = 0.2;
@@ -35,41 +37,82 @@ pub(super) fn draw_with(
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
-    write_rows(screen, look, layout, fallback, &mut writer)?;
+    {
+        let mut canvas = PngCanvas::new(*layout, fallback, writer.stream_writer()?)?;
+        canvas.whole(screen, look)?;
+        canvas.pixels.finish()?;
+    }
     writer.finish()?;
     Ok(file)
 }
 
-fn write_rows(
-    screen: &Screen,
+/// An animation as a file that goes on for ever (APNG), with the system's fonts. Each picture holds the rows
+/// that have changed.
+pub(super) fn animate(
+    frames: &[Frame],
     look: &Look,
     layout: &Layout,
-    fallback: Fallback,
-    writer: &mut png::Writer<&mut Vec<u8>>,
-) -> Result<(), PictureError> {
-    let too_large = || PictureError::TooLarge {
-        width: layout.width.into(),
-        height: layout.height.into(),
-    };
-    let strip =
-        Pixmap::new(layout.width, super::whole(layout.cell.height)).ok_or_else(too_large)?;
-    let mut canvas = PngCanvas {
-        layout,
-        fonts: Fonts::new(fallback)?,
-        strip,
-        stamps: Stamps::default(),
-        size: LineSize::Single,
-        transform: Transform::identity(),
-        writer: writer.stream_writer()?,
-    };
-    canvas.padding()?;
-    grid::draw(screen, look, layout, &mut canvas)?;
-    canvas.padding()?;
-    Ok(canvas.writer.finish()?)
+) -> Result<Vec<u8>, PictureError> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, layout.width, layout.height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let count = u32::try_from(frames.len()).map_err(|_| EncodingError::LimitsExceeded)?;
+    encoder.set_animated(count, 0)?;
+    let mut writer = encoder.write_header()?;
+    let mut canvas = PngCanvas::new(*layout, Fallback::system(), Vec::new())?;
+    let row_height = super::whole(layout.cell.height);
+    let mut before: Option<&Screen> = None;
+    for frame in frames {
+        let screen = &frame.screen;
+        let changed = before.and_then(|before| changed_rows(before, screen));
+        if let Some((first, last)) = changed {
+            let (Ok(top), Ok(rows)) = (u32::try_from(first), u32::try_from(last - first + 1))
+            else {
+                return Err(EncodingError::LimitsExceeded.into());
+            };
+            canvas.rows(screen, look, first..=last)?;
+            writer.reset_frame_position()?;
+            writer.set_frame_dimension(layout.width, rows * row_height)?;
+            writer.set_frame_position(0, u32::from(layout.padding) + top * row_height)?;
+        } else {
+            canvas.whole(screen, look)?;
+            writer.reset_frame_position()?;
+            writer.set_frame_dimension(layout.width, layout.height)?;
+        }
+        writer.set_frame_delay(frame.shown_ms, 1_000)?;
+        writer.write_image_data(&canvas.pixels)?;
+        canvas.pixels.clear();
+        before = Some(screen);
+    }
+    writer.finish()?;
+    Ok(file)
 }
 
-struct PngCanvas<'a, 'f> {
-    layout: &'a Layout,
+/// The first and the last row that differ; `None` where the picture is to be drawn as a whole. Of two equal
+/// screens the first row stands for all.
+fn changed_rows(before: &Screen, now: &Screen) -> Option<(usize, usize)> {
+    let is_of_one_kind = (before.cols, before.lines.len(), before.modes.reverse_video)
+        == (now.cols, now.lines.len(), now.modes.reverse_video);
+    if !is_of_one_kind {
+        return None;
+    }
+    let has_cursor = |screen: &Screen, row: usize| {
+        screen.cursor.visible && usize::from(screen.cursor.row) == row
+    };
+    let differs = |row: &usize| {
+        let (one, other) = (&before.lines[*row], &now.lines[*row]);
+        let is_cursors = has_cursor(before, *row) || has_cursor(now, *row);
+        (one.size, &one.runs) != (other.size, &other.runs)
+            || (is_cursors && before.cursor != now.cursor)
+    };
+    let mut changed = (0..now.lines.len()).filter(differs);
+    let first = changed.next().unwrap_or(0);
+    Some((first, changed.next_back().unwrap_or(first)))
+}
+
+struct PngCanvas<W> {
+    layout: Layout,
     fonts: Fonts,
     /// The row.
     strip: Pixmap,
@@ -77,18 +120,66 @@ struct PngCanvas<'a, 'f> {
     size: LineSize,
     /// From a row of single size to its place in the strip.
     transform: Transform,
-    writer: png::StreamWriter<'a, &'f mut Vec<u8>>,
+    /// Takes the rows of pixels.
+    pixels: W,
 }
 
-impl PngCanvas<'_, '_> {
-    /// Empty lines above and below.
-    fn padding(&mut self) -> Result<(), PictureError> {
+impl<W: Write> PngCanvas<W> {
+    fn new(layout: Layout, fallback: Fallback, pixels: W) -> Result<Self, PictureError> {
+        let too_large = || PictureError::TooLarge {
+            width: layout.width.into(),
+            height: layout.height.into(),
+        };
+        let height = super::whole(layout.cell.height);
+        Ok(Self {
+            strip: Pixmap::new(layout.width, height).ok_or_else(too_large)?,
+            layout,
+            fonts: Fonts::new(fallback)?,
+            stamps: Stamps::default(),
+            size: LineSize::Single,
+            transform: Transform::identity(),
+            pixels,
+        })
+    }
+
+    /// Draws the picture with its padding. Rows that the screen lacks are empty.
+    fn whole(&mut self, screen: &Screen, look: &Look) -> Result<(), PictureError> {
+        let video = Video::of_mode(screen.modes.reverse_video);
+        self.layout.paper = look.theme.defaults(video).1;
+        let (height, row) = (self.layout.height, super::whole(self.layout.cell.height));
+        let padding = u32::from(self.layout.padding);
+        let drawn = u32::try_from(screen.lines.len())
+            .unwrap_or(u32::MAX)
+            .saturating_mul(row);
+        self.empty_lines(padding)?;
+        let layout = self.layout;
+        grid::draw(screen, look, &layout, self)?;
+        self.empty_lines(height.saturating_sub(drawn).saturating_sub(padding))
+    }
+
+    /// Draws some of the rows.
+    fn rows(
+        &mut self,
+        screen: &Screen,
+        look: &Look,
+        rows: RangeInclusive<usize>,
+    ) -> Result<(), PictureError> {
+        let lines = screen.lines.get(rows).unwrap_or_default().to_vec();
+        let part = Screen {
+            lines,
+            ..screen.clone()
+        };
+        let layout = self.layout;
+        grid::draw(&part, look, &layout, self)
+    }
+
+    fn empty_lines(&mut self, lines: u32) -> Result<(), PictureError> {
         let paper = self.layout.paper;
         let width =
             usize::try_from(self.layout.width).map_err(|_| EncodingError::LimitsExceeded)?;
         let line = [paper.0, paper.1, paper.2].repeat(width);
-        for _ in 0..self.layout.padding {
-            self.writer.write_all(&line).map_err(EncodingError::from)?;
+        for _ in 0..lines {
+            self.pixels.write_all(&line).map_err(EncodingError::from)?;
         }
         Ok(())
     }
@@ -255,7 +346,7 @@ impl Place {
     }
 }
 
-impl Canvas for PngCanvas<'_, '_> {
+impl<W: Write> Canvas for PngCanvas<W> {
     fn begin_row(&mut self, size: LineSize) {
         self.size = size;
         let paper = self.layout.paper;
@@ -327,7 +418,7 @@ impl Canvas for PngCanvas<'_, '_> {
         for pixel in self.strip.pixels() {
             line.extend([pixel.red(), pixel.green(), pixel.blue()]);
         }
-        Ok(self.writer.write_all(&line).map_err(EncodingError::from)?)
+        Ok(self.pixels.write_all(&line).map_err(EncodingError::from)?)
     }
 }
 

@@ -11,7 +11,15 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Start a command", &["run", "create", "new"]),
     (
         "See its output",
-        &["read", "screen", "replay", "screenshot", "export", "wait"],
+        &[
+            "read",
+            "screen",
+            "replay",
+            "screenshot",
+            "export",
+            "import",
+            "wait",
+        ],
     ),
     (
         "Act on terminals",
@@ -42,7 +50,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 45] = [
+const EXAMPLES: [(&str, &[&str]); 46] = [
     (
         "run",
         &[
@@ -70,7 +78,13 @@ const EXAMPLES: [(&str, &[&str]); 45] = [
             "termctl screen shell --at 14:03",
         ],
     ),
-    ("screenshot", &["termctl screenshot shell -o shell.png"]),
+    (
+        "screenshot",
+        &[
+            "termctl screenshot shell -o shell.png",
+            "termctl screenshot shell --animate --from 5m -o shell.png",
+        ],
+    ),
     (
         "replay",
         &[
@@ -113,6 +127,7 @@ const EXAMPLES: [(&str, &[&str]); 45] = [
             "termctl export shell --format text",
         ],
     ),
+    ("import", &["termctl import demo.cast --label demo"]),
     ("rename", &["termctl rename shell work"]),
     ("kill", &["termctl kill web", "termctl kill -INT web"]),
     (

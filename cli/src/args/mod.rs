@@ -37,7 +37,8 @@ pub(crate) use run::{
     CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
 };
 pub(crate) use screen::{
-    ExportArgs, ExportFormatArg, ScreenArgs, ScreenFormatArg, ScreenshotArgs, ThemeArg,
+    AnimationArgs, ExportArgs, ExportFormatArg, ImportArgs, ScreenArgs, ScreenFormatArg,
+    ScreenshotArgs, ThemeArg,
 };
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
@@ -144,6 +145,11 @@ pub(crate) enum Verb {
     Replay(ReplayArgs),
     /// Write a terminal's recording, for asciinema or as text, while it runs too
     Export(ExportArgs),
+    /// Make a closed terminal of a recording, an asciicast of version 1, 2 or 3
+    ///
+    /// It can be read, shown and searched like one that ran here, and is marked as imported. A file with a
+    /// fault imports nothing.
+    Import(ImportArgs),
     /// Wait until terminals' commands have exited, or output matches; pass on the exit code
     Wait(WaitArgs),
     /// Type into a terminal

@@ -64,7 +64,7 @@ impl FromStr for Speed {
     }
 }
 
-fn idle(text: &str) -> Result<Duration, ReplayArgError> {
+pub(super) fn idle(text: &str) -> Result<Duration, ReplayArgError> {
     let idle = duration::parse(text)?;
     if idle < MIN_IDLE {
         return Err(ReplayArgError::Idle);

@@ -1,11 +1,12 @@
-//! The arguments of `screen`, `screenshot` and `export`.
+//! The arguments of `screen`, `screenshot`, `export` and `import`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use termd_proto::duration;
 
+use super::replay::{Speed, idle};
 use crate::arg_types::{RowRange, parse_ms};
 use crate::output_position::OutputPosition;
 
@@ -73,6 +74,8 @@ pub(crate) enum ExportFormatArg {
     Raw,
     /// Plain text, redraws applied
     Text,
+    /// A page with the text and its colours, the last 100,000 lines
+    Html,
     /// What was run in it
     Json,
 }
@@ -90,6 +93,17 @@ pub(crate) struct ExportArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// `termctl import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The recording; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// A name for the terminal
+    #[arg(long, alias = "name", short_alias = 'l', value_name = "NAME")]
+    pub(crate) label: Option<String>,
+}
+
 /// The colours of a screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThemeArg {
@@ -99,12 +113,42 @@ pub(crate) enum ThemeArg {
     Light,
 }
 
+/// The options of an animation.
+#[derive(Debug, Args)]
+pub(crate) struct AnimationArgs {
+    /// Show what the terminal has shown, as an animated png
+    #[arg(long, conflicts_with_all = ["at", "scrollback"])]
+    pub(crate) animate: bool,
+    /// Begin here, a time or an offset
+    #[arg(
+        long,
+        value_name = "TIME|OFFSET",
+        allow_hyphen_values = true,
+        requires = "animate"
+    )]
+    pub(crate) from: Option<OutputPosition>,
+    /// End here
+    #[arg(
+        long,
+        value_name = "TIME|OFFSET",
+        allow_hyphen_values = true,
+        requires = "animate"
+    )]
+    pub(crate) to: Option<OutputPosition>,
+    /// Shorten longer pauses to this, a minute at the most
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = idle, requires = "animate")]
+    pub(crate) idle: Duration,
+    /// How fast, 0.1 to 1000
+    #[arg(long, value_name = "FACTOR", default_value = "1", requires = "animate")]
+    pub(crate) speed: Speed,
+}
+
 /// `termctl screenshot`.
 #[derive(Debug, Args)]
 pub(crate) struct ScreenshotArgs {
     /// Which terminal
     pub(crate) terminal: String,
-    /// The file to write; its extension says the format: png, svg or html
+    /// The file to write; its extension says the format: png, svg or html (of an animation png or apng)
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// The screen as it was at this time, or when the output had come to this offset
@@ -123,4 +167,6 @@ pub(crate) struct ScreenshotArgs {
     /// Leave the cursor out
     #[arg(long)]
     pub(crate) no_cursor: bool,
+    #[command(flatten)]
+    pub(crate) animation: AnimationArgs,
 }

@@ -87,7 +87,7 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
         table.row([
             Cell::text(terminal.id.as_str()),
             Cell::text(terminal.label.as_ref().map_or("-", |label| label.as_str())),
-            Cell::text(terminal.state.as_str()).in_tone(Some(tone)),
+            Cell::text(state(terminal)).in_tone(Some(tone)),
             Cell::text(&exit).in_tone((tone == Tone::Bad).then_some(tone)),
             Cell::text(&age(now_ms.saturating_sub(terminal.created_at_ms))),
             Cell::text(&format!("{}x{}", terminal.cols, terminal.rows)),
@@ -95,6 +95,13 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
         ]);
     }
     table.render(display)
+}
+
+fn state(terminal: &TerminalInfo) -> &'static str {
+    match terminal.imported_at_ms {
+        Some(_) => "imported",
+        None => terminal.state.as_str(),
+    }
 }
 
 /// Running, failed, or over.

@@ -16,6 +16,7 @@ mod exec;
 mod export;
 mod history;
 mod hook;
+mod import;
 mod kill;
 mod list;
 mod man;
@@ -84,6 +85,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Read(args) => Box::pin(read::run(context, args)),
         Verb::Screen(args) => Box::pin(screen::run(context, args)),
         Verb::Replay(args) => Box::pin(async move { replay::run(context, &args).await }),
+        Verb::Import(args) => Box::pin(import::run(context, args)),
         Verb::Export(args) => Box::pin(export::run(context, args)),
         Verb::Screenshot(args) => Box::pin(async move { screenshot::run(context, &args).await }),
         Verb::Wait(args) => Box::pin(wait::run(context, args).map_err(CliError::passing_on)),

@@ -91,6 +91,9 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         ("output", format!("bytes {} to {}", info.start, info.end)),
     ];
     let mut lines = facts_as_lines(&facts);
+    if let Some(at_ms) = info.imported_at_ms {
+        lines.push_str(&facts_as_lines(&[("imported", display.time(at_ms))]));
+    }
     if info.agent_line.is_some() {
         lines.push_str(&facts_as_lines(&[("argv", command_line(&info.argv))]));
     }

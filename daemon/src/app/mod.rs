@@ -24,9 +24,9 @@ use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler,
-    DaemonHandler, Faults, FileHandler, InteractHandler, PolicyHandler, RecordingHandler,
-    ReloadFault, ScreenHandler, SecretHandler, ServeOptions, SessionHandler, ShellHandler,
-    SocketStats, serve,
+    DaemonHandler, Faults, FileHandler, ImportHandler, InteractHandler, PolicyHandler,
+    RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions, SessionHandler,
+    ShellHandler, SocketStats, serve,
 };
 use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
@@ -517,6 +517,7 @@ fn api(
     interact.register(&mut api);
     command.register(&mut api);
     file.register(&mut api);
+    ImportHandler::new(Arc::clone(&services.importer)).register(&mut api);
     policy.register(&mut api);
     register_for_people(&mut api, services);
     AuditHandler::new(store.clone()).register(&mut api);

@@ -16,9 +16,10 @@ use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
-    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, InputRecorder, InputSender,
-    LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce, Preflight, Registry,
-    Retirement, Sandboxes, Scopes, Screens, SecretDesk, Starter, TerminalTasks, TreeEnd,
+    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, Importer, InputRecorder,
+    InputSender, LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce,
+    Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, SecretDesk, Starter,
+    TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
 use crate::store::Store;
@@ -195,6 +196,7 @@ pub(super) struct Services {
     pub(super) screens: Screens,
     pub(super) explainer: Arc<Explainer>,
     pub(super) files: Arc<Files>,
+    pub(super) importer: Arc<Importer>,
     pub(super) disk: Arc<Disk>,
     pub(super) sandboxes: Sandboxes,
     pub(super) tasks: Arc<TerminalTasks>,
@@ -305,15 +307,13 @@ impl Services {
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = input_sender(&gate, &input_recorder, &screens);
+        let importer = Importer::new(base.store.clone(), Arc::clone(&disk));
         let services = Self {
+            importer: Arc::new(importer),
             secret_desk: secret_desk(&base, &gate),
             output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
-            attachments: Attachments::new(
-                base.audit.clone(),
-                screens.clone(),
-                base.stopping.clone(),
-            ),
+            attachments: attachments(&base, &screens),
             base,
             gate,
             ending,
@@ -336,6 +336,11 @@ impl Services {
             terminal.task_has_ended().await;
         }
     }
+}
+
+fn attachments(base: &Base, screens: &Screens) -> Attachments {
+    let (audit, stopping) = (base.audit.clone(), base.stopping.clone());
+    Attachments::new(audit, screens.clone(), stopping)
 }
 
 fn disk(base: &Base, config: &Config, paths: &Paths) -> Disk {

@@ -34,9 +34,22 @@ impl AuditLog {
         outcome: AuditOutcome,
         actor: &Owner,
         terminal: Option<&TerminalId>,
-        mut detail: Map<String, Value>,
+        detail: Map<String, Value>,
     ) -> Result<(), TerminalError> {
         self.flood_turns.somebody_acts();
+        let entry = Self::entry(action, outcome, actor, terminal, detail);
+        let recorded = self.store.audit(entry).await;
+        recorded.map(|_| ()).map_err(TerminalError::Audit)
+    }
+
+    /// A record that is written together with what it tells of.
+    pub(crate) fn entry(
+        action: AuditAction,
+        outcome: AuditOutcome,
+        actor: &Owner,
+        terminal: Option<&TerminalId>,
+        mut detail: Map<String, Value>,
+    ) -> AuditEntry {
         // A front of an agent's says so itself.
         if let (Front::Cli, Some(agent)) = (actor.front, &actor.agent) {
             detail.insert("agent".to_owned(), json!(agent));
@@ -44,15 +57,13 @@ impl AuditLog {
         if let Some(works_in) = &actor.terminal {
             detail.insert("works_in".to_owned(), works_in.as_str().into());
         }
-        let entry = AuditEntry {
+        AuditEntry {
             at_ms: now_ms(),
             action,
             outcome,
             actor: actor.clone(),
             terminal: terminal.cloned(),
             detail,
-        };
-        let recorded = self.store.audit(entry).await;
-        recorded.map(|_| ()).map_err(TerminalError::Audit)
+        }
     }
 }

@@ -12,6 +12,7 @@ mod disk;
 mod ending;
 mod files;
 mod gate;
+mod import;
 mod in_place;
 mod input;
 mod one_line;
@@ -47,6 +48,7 @@ pub(crate) use self::gate::{
     Answerer, ApprovedRules, Approver, Asker, Explainer, Gate, OtherPolicy, PolicyInForce,
     TerminalUse, Typist, decide,
 };
+pub(crate) use self::import::Importer;
 pub(crate) use self::in_place::InPlace;
 pub(crate) use self::input::{InputRecorder, InputSender};
 pub(crate) use self::one_line::one_line;

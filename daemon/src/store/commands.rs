@@ -155,9 +155,13 @@ pub(super) async fn list(
         query.push(" AND (started_at_ms, seq) < (").push_bind(at_ms);
         query.push(", ").push_bind(seq).push(")");
     }
-    if let Some(terminal) = &wanted.terminal {
-        query.push(" AND terminal = ").push_bind(terminal.as_str());
-    }
+    match &wanted.terminal {
+        Some(terminal) => query.push(" AND terminal = ").push_bind(terminal.as_str()),
+        // What was run elsewhere is no history of this daemon.
+        None => query.push(
+            " AND terminal NOT IN (SELECT id FROM terminals WHERE imported_at_ms IS NOT NULL)",
+        ),
+    };
     if let Some(code) = wanted.exit_code {
         query.push(" AND exit_code = ").push_bind(code);
     }

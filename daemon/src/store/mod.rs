@@ -10,6 +10,7 @@ mod audit;
 mod commands;
 mod error;
 mod file;
+mod imports;
 mod retention;
 mod sql;
 mod terminals;
@@ -44,6 +45,7 @@ pub use self::commands::{CommandChange, CommandEnded, CommandQuery, CommandStart
 pub use self::error::StoreError;
 use self::file::identity::FileIdentities;
 use self::file::{check, open};
+pub use self::imports::{ImportedOutput, ImportedTerminal};
 pub use self::retention::Retention;
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};
@@ -55,7 +57,8 @@ pub use self::transcript::usage::TranscriptSize;
 use self::transcript::{arrivals, blocks, checkpoints, gaps, usage};
 pub use self::writer::queue::BlockPermit;
 use self::writer::queue::{
-    AuditRequest, PACKED_QUEUE, Reply, RowWrite, URGENT_QUEUE, Urgent, WRITE_QUEUE, Write,
+    AuditRequest, ImportRequest, PACKED_QUEUE, Reply, RowWrite, URGENT_QUEUE, Urgent, WRITE_QUEUE,
+    Write,
 };
 use self::writer::reserve::Reserve;
 pub use self::writer::stall::Stall;
@@ -248,6 +251,26 @@ impl Store {
     /// put before.
     pub async fn put_output_hash(&self, id: TerminalId, hash: String) -> Result<(), StoreError> {
         self.put(Write::Row(RowWrite::OutputHash(id, hash))).await
+    }
+
+    /// Stores a terminal that was recorded elsewhere, and the record of that: both, or nothing.
+    pub async fn import(
+        &self,
+        terminal: ImportedTerminal,
+        entry: AuditEntry,
+    ) -> Result<(), StoreError> {
+        let entry = self.redacted(entry).await?;
+        let redactor = Arc::clone(&self.redactor);
+        let packed = tokio::task::spawn_blocking(move || terminal.pack(&redactor));
+        let terminal = Box::new(packed.await.map_err(|_| StoreError::Closed)?);
+        let (done, stored) = oneshot::channel();
+        let import = ImportRequest {
+            terminal,
+            entry,
+            done,
+        };
+        self.urgent.send(Urgent::Import(Box::new(import))).await?;
+        stored.await?
     }
 
     /// Resolves when everything queued before is committed; waits while the disk takes nothing.

@@ -41,9 +41,10 @@ pub(super) async fn expired(
 ) -> Result<Vec<Expired>, StoreError> {
     let mut left = transcript_bytes(&mut *connection).await?;
     let ended: Vec<(String, i64, i64, u64)> = sqlx::query_as(
-        "SELECT t.id, t.start_offset, t.exited_at_ms, sum(octet_length(b.data)) \
+        "SELECT t.id, t.start_offset, coalesce(t.imported_at_ms, t.exited_at_ms) AS since_ms, \
+         sum(octet_length(b.data)) \
          FROM terminals t JOIN transcript_blocks b ON b.terminal = t.id \
-         WHERE t.exited_at_ms IS NOT NULL GROUP BY t.id ORDER BY t.exited_at_ms, t.seq",
+         WHERE t.exited_at_ms IS NOT NULL GROUP BY t.id ORDER BY since_ms, t.seq",
     )
     .fetch_all(connection)
     .await?;

@@ -219,6 +219,7 @@ impl Terminal {
             owner: self.record.owner.clone(),
             created_at_ms: self.record.created_at_ms,
             exited_at_ms: exit.map(|exit| exit.at_ms),
+            imported_at_ms: self.record.imported_at_ms,
             closed_at_ms: progress.closed_at_ms,
             start: Offset::ZERO,
             end: progress.end,

@@ -179,6 +179,9 @@ pub struct TerminalInfo {
     pub created_at_ms: i64,
     /// When its exit was known and its output drained.
     pub exited_at_ms: Option<i64>,
+    /// When it was imported from a recording that was made elsewhere; absent: it ran in this daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at_ms: Option<i64>,
     /// When it was closed. The exit of a command that ran then is later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at_ms: Option<i64>,

@@ -74,6 +74,9 @@ fn a_recording_has_output_sizes_commands_and_the_exit() {
             .collect();
         texts[1..] == ["echo ä€", "seq 3000", "exit 3"]
     });
+    let page = ok(&daemon, &["export", &id, "--format", "html"]);
+    assert_eq!(page.matches("\n1234\n").count(), 1, "scrollback and screen");
+    assert!(page.starts_with("<!DOCTYPE html>"));
     let none = termctl(&daemon, &["export", &id, "-o", "/nowhere/x.cast"]);
     assert_eq!(
         (none.code, none.err.lines().count()),

@@ -1,5 +1,6 @@
 //! Pictures, decoded and looked at cell by cell.
 
+mod animation;
 mod gallery;
 mod vector;
 

@@ -26,7 +26,7 @@ pub(super) struct Header {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Event {
+pub(in crate::cmd) enum Event {
     Output(Vec<u8>),
     Resize {
         cols: u16,

@@ -362,6 +362,7 @@ impl Creator {
             owner: request.owner.clone(),
             created_at_ms: now_ms(),
             created_at_boottime_ms: Some(boottime_ms()),
+            imported_at_ms: None,
             cols: bounds.size.cols,
             rows: bounds.size.rows,
             output_byte_limit: limit.min(self.spool.max_window_bytes),

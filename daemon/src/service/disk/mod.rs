@@ -102,6 +102,11 @@ impl Disk {
         }
     }
 
+    /// How many bytes of one terminal's output are kept.
+    pub(crate) fn terminal_quota(&self) -> Option<u64> {
+        self.terminal_quota
+    }
+
     /// Checks that there is room for something new.
     pub(crate) fn check_room(&self) -> Result<(), TerminalError> {
         let Some(DiskShortage { kind, free, floor }) = self.shortage() else {
@@ -137,11 +142,16 @@ impl Disk {
     /// room.
     pub(crate) async fn reserve_row(&self) -> Result<BlockPermit, TerminalError> {
         self.store.reserve_row().await.map_err(|error| match error {
-            StoreError::DiskFull => TerminalError::DiskFull {
-                free: self.free_space.seen().0,
-            },
+            StoreError::DiskFull => self.full(),
             other => other.into(),
         })
+    }
+
+    /// The error where the disk took no more.
+    pub(crate) fn full(&self) -> TerminalError {
+        TerminalError::DiskFull {
+            free: self.free_space.seen().0,
+        }
     }
 
     /// The daemon ends: output that waits for room is given up, and recorded as lost.

@@ -48,6 +48,8 @@ pub enum AuditAction {
     TerminalDetach,
     /// A command has ended, or did not start after all.
     TerminalExit,
+    /// A recording that was made elsewhere became a closed terminal.
+    TerminalImport,
     /// A connection typed into a terminal for the first time, or typed a line that is not safe.
     TerminalInput,
     /// Control keys were typed while what is typed could not be recorded.
@@ -95,6 +97,7 @@ impl AuditAction {
             Self::TerminalDelete => "terminal.delete",
             Self::TerminalDetach => "terminal.detach",
             Self::TerminalExit => "terminal.exit",
+            Self::TerminalImport => "terminal.import",
             Self::TerminalInput => "terminal.input",
             Self::TerminalInterrupt => "terminal.interrupt",
             Self::TerminalKill => "terminal.kill",

@@ -10,7 +10,7 @@ use crate::store::writer::queue::Urgent;
 use crate::store::{Stall, StoreError};
 
 /// Bounds the database at this number of pages (`SQLITE_FULL` beyond); never shrinks it.
-async fn limit_pages(store: &Store, pages: i64) {
+pub(super) async fn limit_pages(store: &Store, pages: i64) {
     let (done, limited) = oneshot::channel();
     store
         .urgent

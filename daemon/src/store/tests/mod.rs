@@ -3,6 +3,7 @@
 mod chain;
 mod commands;
 mod full_disk;
+mod imports;
 mod opening;
 mod refusal;
 mod retention;
@@ -116,6 +117,7 @@ fn running(number: u64) -> TerminalRow {
         exited_at_ms: None,
         exit_status: None,
         released_at_ms: None,
+        imported_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

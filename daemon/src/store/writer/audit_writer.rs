@@ -26,6 +26,7 @@ use crate::store::audit::entry::AuditEntry;
 use crate::store::audit::head::Head;
 use crate::store::error::StoreError;
 use crate::store::file::identity::FileIdentities;
+use crate::store::imports::{self, PackedTerminal};
 
 /// The pause between two attempts to write what waits, where nobody else writes.
 const CATCH_UP_PAUSE: Duration = Duration::from_secs(1);
@@ -318,6 +319,32 @@ impl AuditWriter {
             Err(error) => {
                 self.roll_back().await;
                 Err(error.into())
+            }
+        }
+    }
+
+    /// Stores a terminal that was recorded elsewhere, and the record of that.
+    pub(super) async fn import(
+        &mut self,
+        terminal: &PackedTerminal,
+        entry: &AuditEntry,
+    ) -> Result<(), StoreError> {
+        self.begin().await?;
+        let stored = async {
+            imports::put(&mut self.connection, terminal).await?;
+            let head = self.current_head().await?;
+            let head = chain::append(&mut self.connection, &head, entry).await?;
+            self.execute("COMMIT").await?;
+            Ok::<_, StoreError>(head)
+        };
+        match stored.await {
+            Ok(head) => {
+                self.publish(Some(head));
+                Ok(())
+            }
+            Err(error) => {
+                self.roll_back().await;
+                Err(error)
             }
         }
     }

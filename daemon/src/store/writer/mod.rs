@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) use self::audit_writer::AuditWriter;
 use self::batch::Batch;
 pub(super) use self::packing::start_packing;
-use self::queue::{AuditRequest, PackedWrite, Reply, Urgent};
+use self::queue::{AuditRequest, ImportRequest, PackedWrite, Reply, Urgent};
 use self::stall::Stall;
 use super::error::StoreError;
 
@@ -135,6 +135,14 @@ impl Writer {
             Urgent::Audit(request) => self.audits.write_alone(request).await,
             Urgent::Prune(step, done) => {
                 let _ = done.send(self.audits.prune(step).await);
+            }
+            Urgent::Import(request) => {
+                let ImportRequest {
+                    terminal,
+                    entry,
+                    done,
+                } = *request;
+                let _ = done.send(self.audits.import(&terminal, &entry).await);
             }
             Urgent::EmptyLog(done) => {
                 let _ = done.send(self.audits.empty_log().await);

@@ -10,6 +10,7 @@ use super::prune::{Pruned, Step};
 use crate::store::audit::entry::AuditEntry;
 use crate::store::commands::CommandWrite;
 use crate::store::error::StoreError;
+use crate::store::imports::PackedTerminal;
 use crate::store::terminals::TerminalRow;
 use crate::store::transcript::blocks::{Block, PackedBlock};
 use crate::store::transcript::checkpoints::{
@@ -61,6 +62,7 @@ pub(crate) enum RowWrite {
 pub(crate) enum Urgent {
     Audit(AuditRequest),
     Prune(Step, Reply<Pruned>),
+    Import(Box<ImportRequest>),
     /// Empties the log into the database.
     EmptyLog(Reply<()>),
     /// Bounds the database's pages, so that it is full (0: at the number that it has).
@@ -74,6 +76,14 @@ pub(crate) struct AuditRequest {
     pub(crate) entry: AuditEntry,
     /// Answered with the record's number; `None`: it will be written later.
     pub(crate) done: Reply<Option<i64>>,
+}
+
+/// A terminal that was recorded elsewhere, with the record of its import, and the caller that waits.
+#[derive(Debug)]
+pub(crate) struct ImportRequest {
+    pub(crate) terminal: Box<PackedTerminal>,
+    pub(crate) entry: AuditEntry,
+    pub(crate) done: Reply<()>,
 }
 
 /// Where an answer goes. The work is done also where the caller waits no more.

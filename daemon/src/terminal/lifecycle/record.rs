@@ -40,6 +40,9 @@ pub struct Record {
     /// the notes have it.
     #[serde(default)]
     pub created_at_boottime_ms: Option<u64>,
+    /// When it was imported from a recording. Only the database has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at_ms: Option<i64>,
     /// Columns at its creation.
     pub cols: u16,
     /// Rows at its creation.
@@ -154,6 +157,7 @@ impl Record {
             owner: row.owner.clone(),
             created_at_ms: row.created_at_ms,
             created_at_boottime_ms: None,
+            imported_at_ms: row.imported_at_ms,
             cols: row.first_cols.unwrap_or(row.cols),
             rows: row.first_rows.unwrap_or(row.rows),
             output_byte_limit: row.output_byte_limit,
@@ -211,6 +215,7 @@ impl Record {
             exited_at_ms: exit.map(|exit| exit.at_ms),
             exit_status: exit.and_then(|exit| exit.status.clone()),
             released_at_ms: progress.released_at_ms,
+            imported_at_ms: self.imported_at_ms,
             closed_at_ms: progress.closed_at_ms,
             close_cause: progress.close_cause,
             end_cause: progress.end_cause,

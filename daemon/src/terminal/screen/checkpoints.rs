@@ -22,9 +22,9 @@ const CHECKPOINT_PAUSE: Duration = Duration::from_secs(2);
 
 /// Output between two keyframes, in bytes: reading and feeding it takes some ten milliseconds, and a
 /// keyframe is less than a hundredth of it as it is stored.
-const KEYFRAME_BYTES: u64 = 4 << 20;
+pub(crate) const KEYFRAME_BYTES: u64 = 4 << 20;
 /// Rows of scrollback in a keyframe. A screen that grows takes rows back from there.
-const KEYFRAME_SCROLLBACK_ROWS: usize = 100;
+pub(crate) const KEYFRAME_SCROLLBACK_ROWS: usize = 100;
 
 /// The checkpoints of one terminal.
 #[derive(Debug)]

@@ -1,9 +1,13 @@
-//! `termctl screenshot`: a picture of the screen, into a file.
+//! `termctl screenshot`: a picture of the screen, or an animation of what it has shown, into a file.
 
+mod animation;
+mod film;
+
+use std::ffi::OsStr;
 use std::fs;
 
 use serde_json::json;
-use termd_picture::{CursorDrawing, Format, Look};
+use termd_picture::{CursorDrawing, Format, Look, Picture};
 use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
 use termd_proto::screen::ReadScreen;
@@ -17,11 +21,8 @@ use crate::output;
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitCode, CliError> {
-    let format = args
-        .output
-        .extension()
-        .and_then(|extension| Format::of_extension(extension.to_str()?))
-        .ok_or(UsageError::PictureExtension)?;
+    let extension = args.output.extension().and_then(OsStr::to_str);
+    let extension = extension.unwrap_or_default();
     let look = Look {
         theme: match args.theme {
             ThemeArg::Dark => Theme::DARK,
@@ -34,6 +35,29 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
             CursorDrawing::AsShown
         },
     };
+    if args.animation.animate {
+        let is_png = ["png", "apng"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known));
+        if !is_png {
+            return Err(UsageError::AnimationExtension.into());
+        }
+        let link = context.open().await?;
+        let (picture, frames) = animation::draw(&link, args, &look).await?;
+        write(args, &picture)?;
+        if context.json {
+            output::print_json(&json!({
+                "file": args.output,
+                "format": "apng",
+                "width": picture.width,
+                "height": picture.height,
+                "bytes": picture.bytes.len(),
+                "frames": frames,
+            }))?;
+        }
+        return Ok(ExitCode::OK);
+    }
+    let format = Format::of_extension(extension).ok_or(UsageError::PictureExtension)?;
     let link = context.open().await?;
     let id = TerminalRef(args.terminal.clone());
     let mut request = ReadScreen {
@@ -45,10 +69,7 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     }
     let screen = link.repeat(&request).await?.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
-    fs::write(&args.output, &picture.bytes).map_err(|source| CliError::Unwritable {
-        path: args.output.clone(),
-        source,
-    })?;
+    write(args, &picture)?;
     if context.json {
         output::print_json(&json!({
             "file": args.output,
@@ -60,4 +81,11 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
         }))?;
     }
     Ok(ExitCode::OK)
+}
+
+fn write(args: &ScreenshotArgs, picture: &Picture) -> Result<(), CliError> {
+    fs::write(&args.output, &picture.bytes).map_err(|source| CliError::Unwritable {
+        path: args.output.clone(),
+        source,
+    })
 }
