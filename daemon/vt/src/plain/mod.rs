@@ -37,6 +37,7 @@
 //!
 //! **Invariant:** it knows neither terminals nor where output is stored.
 
+mod dump;
 mod edit;
 mod emitter;
 mod execute;
