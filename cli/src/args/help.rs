@@ -19,7 +19,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "attach", "exec", "send", "resize", "rename", "kill", "close", "prune", "delete",
         ],
     ),
-    ("Look things up", &["list", "show", "history", "audit"]),
+    (
+        "Look things up",
+        &["list", "show", "history", "search", "audit"],
+    ),
     ("The daemon", &["status", "daemon"]),
     (
         "The gate",
@@ -143,6 +146,13 @@ const EXAMPLES: [(&str, &[&str]); 45] = [
         &[
             "termctl history --failed --since yesterday",
             "termctl history --search 'cargo test'",
+        ],
+    ),
+    (
+        "search",
+        &[
+            "termctl search 'connection refused' --since yesterday",
+            "termctl search -e 'error\\[E\\d+\\]' --in output --failed -C 3",
         ],
     ),
     (

@@ -16,12 +16,13 @@ use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
-    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, InputRecorder, InputSender,
-    LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce, Preflight, Registry,
-    Retirement, Sandboxes, Scopes, Screens, SecretDesk, Starter, TerminalTasks, TreeEnd,
+    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, Indexer, InputRecorder,
+    InputSender, LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce,
+    Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, Searcher, SecretDesk, Starter,
+    TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
-use crate::store::Store;
+use crate::store::{SearchIndex, Store};
 use crate::terminal::TerminalError;
 use crate::terminal::input::input_audit::InputLog;
 use crate::terminal::output::backlog::Backlog;
@@ -48,6 +49,8 @@ pub(super) struct ServicesOptions<'a> {
     pub(super) keeper: KeeperClient,
     /// The key of the hashes that stand in records for what was asked.
     pub(super) key: RedactionKey,
+    /// The index of the search; `None` where it is switched off.
+    pub(super) index: Option<Arc<SearchIndex>>,
 }
 
 /// What most services need.
@@ -200,6 +203,8 @@ pub(super) struct Services {
     pub(super) tasks: Arc<TerminalTasks>,
     pub(super) output_secrets: OutputSecrets,
     pub(super) secret_desk: SecretDesk,
+    pub(super) searcher: Searcher,
+    pub(super) index: Option<Arc<SearchIndex>>,
 }
 
 /// What is done once, when a server starts.
@@ -209,6 +214,7 @@ pub(super) struct Startup {
     idle_timer: IdleTimer,
     disk: Arc<Disk>,
     approver: Arc<Approver>,
+    indexer: Option<Indexer>,
 }
 
 impl Startup {
@@ -218,6 +224,9 @@ impl Startup {
         self.approver.restore().await?;
         self.adopter.adopt(inventory).await?;
         tokio::spawn(self.idle_timer.run());
+        if let Some(indexer) = self.indexer {
+            tokio::spawn(indexer.run());
+        }
         let approver = Arc::clone(&self.approver);
         tokio::spawn(async move { approver.record_watches().await });
         tokio::spawn(async move { self.approver.record_expired().await });
@@ -294,6 +303,7 @@ impl Services {
             idle_timer,
             disk: Arc::clone(&disk),
             approver: Arc::clone(&gate.approver),
+            indexer: indexer(&base, options.index.as_ref()),
         };
         let explainer = Explainer::new(
             Arc::clone(&gate.policy),
@@ -306,6 +316,13 @@ impl Services {
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = input_sender(&gate, &input_recorder, &screens);
         let services = Self {
+            searcher: Searcher::new(
+                base.store.clone(),
+                Arc::clone(&base.registry),
+                options.index.clone(),
+                output_secrets.clone(),
+            ),
+            index: options.index,
             secret_desk: secret_desk(&base, &gate),
             output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
@@ -336,6 +353,18 @@ impl Services {
             terminal.task_has_ended().await;
         }
     }
+}
+
+fn indexer(base: &Base, index: Option<&Arc<SearchIndex>>) -> Option<Indexer> {
+    index.map(|index| {
+        Indexer::new(
+            base.store.clone(),
+            Arc::clone(&base.registry),
+            Arc::clone(index),
+            base.events.subscribe(),
+            base.stopping.clone(),
+        )
+    })
 }
 
 fn disk(base: &Base, config: &Config, paths: &Paths) -> Disk {

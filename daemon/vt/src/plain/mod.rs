@@ -244,6 +244,12 @@ impl PlainText {
         self.region.emitter.out.text.len()
     }
 
+    /// Whether the text that [`take`](Self::take) would return ends with a whole line, or is empty.
+    pub fn waits_with_whole_lines(&self) -> bool {
+        let text = &self.region.emitter.out.text;
+        text.is_empty() || text.ends_with('\n')
+    }
+
     /// Returns how many lines of text [`take`](Self::take) would return.
     pub fn waiting_lines(&self) -> usize {
         let text = &self.region.emitter.out.text;
