@@ -25,14 +25,10 @@ fn print(daemon: &TestDaemon, name: &str, output: &[u8]) -> String {
 
 /// The terminals and lines of hits, newest first.
 fn hits(daemon: &TestDaemon, args: &[&str]) -> Vec<(String, String)> {
-    let args = [
-        &["search", "--json", "--in", "output", "--limit", "100000"],
-        args,
-    ]
-    .concat();
+    let args = [&["search", "--json", "--in", "output"], args].concat();
     let output = termctl(daemon, &args);
-    let text = String::from_utf8(output.stdout).unwrap();
-    let hits = text
+    let hits = output
+        .out
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |hit: &Value, name: &str| hit[name].as_str().unwrap().to_owned();
@@ -56,7 +52,7 @@ fn search_finds_what_a_scan_of_exported_text_finds() {
         for (args, pattern) in [
             (&["mismatched TYPES"][..], "(?i)mismatched.*types"),
             (&["-F", "assert 7"], "assert 7"),
-            (&["-e", r"id=[0-9a-f]{4}beef?"], r"id=[0-9a-f]{4}beef?"),
+            (&["-e", r"id=[0-9a-f]{4}be"], r"id=[0-9a-f]{4}be"),
             (&["-e", r"^Get:\d+5 http"], r"^Get:\d+5 http"),
             (&["-iF", "UNPACKING käse ("], r"(?i)unpacking käse \("),
         ] {
@@ -68,7 +64,8 @@ fn search_finds_what_a_scan_of_exported_text_finds() {
                 scanned.extend(lines.into_iter().rev());
             }
             assert!(!scanned.is_empty(), "{args:?}");
-            assert_eq!(hits(&daemon, args), scanned, "{args:?}");
+            let args = [args, &["--limit", "100000"]].concat();
+            assert_eq!(hits(&daemon, &args), scanned, "{args:?}");
         }
     };
     compare();
@@ -128,7 +125,7 @@ fn a_hit_says_where_it_is_and_filters_hold() {
     assert!(ok(&daemon, &["read", "first", "--since", offset]).starts_with("red fox"));
 
     let command = termctl(&daemon, &["search", "--in", "commands", "echo red"]);
-    let command = String::from_utf8(command.stdout).unwrap();
+    let command = command.out;
     assert!(
         command.contains(&failed) && command.contains("[0] 3 "),
         "{command}"
@@ -138,21 +135,18 @@ fn a_hit_says_where_it_is_and_filters_hold() {
 
     for (args, message) in [
         (&["search", "-e", "a(b"][..], "is no regular expression"),
-        (&["search", " "], "pattern is empty"),
+        (&["search", " "], "is empty"),
         (&["search", "a", "-t", "nothing"], "nothing"),
         (&["search", "a", "--since", "someday"], "a time is"),
     ] {
         let output = termctl(&daemon, args);
-        let error = String::from_utf8(output.stderr).unwrap();
+        let error = &output.err;
         assert!(
-            !output.status.success() && error.contains(message),
+            output.code != Some(0) && error.contains(message),
             "{args:?}: {error}"
         );
     }
-    assert_eq!(
-        termctl(&daemon, &["search", "no such text"]).status.code(),
-        Some(1)
-    );
+    assert_eq!(termctl(&daemon, &["search", "no such text"]).code, Some(1));
     let audit = ok(
         &daemon,
         &["audit", "--action", "output.search", "-n", "1000", "--json"],
