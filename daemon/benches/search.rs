@@ -6,6 +6,7 @@
 //! of the lines finds, and how fast a command prints beside the indexing and without it.
 #![allow(
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     reason = "a bench prints, and waits for what has no event"
 )]
@@ -90,6 +91,11 @@ fn main() -> anyhow::Result<()> {
         index_mib / whole
     );
 
+    measure(&mut client, &printed)
+}
+
+/// Searches of each kind.
+fn measure(client: &mut Client, printed: &[(String, usize, usize)]) -> anyhow::Result<()> {
     // A word of each terminal that stands in few documents: of a line in its middle.
     let mut rare = Vec::new();
     for (_, shape, seed) in printed.iter().take(ROUNDS) {
@@ -99,7 +105,7 @@ fn main() -> anyhow::Result<()> {
     let mut found = 0;
     for word in rare.iter().cycle().take(ROUNDS) {
         let began = Instant::now();
-        found += search(&mut client, &json!({ "pattern": word, "limit": 1000 }))?.len();
+        found += search(client, &json!({ "pattern": word, "limit": 1000 }))?.len();
         times.push(began.elapsed());
     }
     times.sort_unstable();
@@ -128,11 +134,11 @@ fn main() -> anyhow::Result<()> {
         ),
     ] {
         let began = Instant::now();
-        let hits = search(&mut client, &params)?.len();
+        let hits = search(client, &params)?.len();
         println!("{name}: {:.1?}, {hits} hits", began.elapsed());
     }
     let began = Instant::now();
-    let hits = all(&mut client, "AssertionError: assert 7")?;
+    let hits = all(client, "AssertionError: assert 7")?;
     let scanned: usize = printed
         .iter()
         .map(|(_, shape, seed)| scan(LogShape::ALL[*shape], *seed as u64))

@@ -305,23 +305,13 @@ impl Services {
             approver: Arc::clone(&gate.approver),
             indexer: indexer(&base, options.index.as_ref()),
         };
-        let explainer = Explainer::new(
-            Arc::clone(&gate.policy),
-            sandboxes.clone(),
-            paths.config_file.clone(),
-            approved_file,
-        );
+        let explainer = explainer(&gate, &sandboxes, paths, approved_file);
         let files = files(&base, &gate, &sandboxes, &disk, paths);
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
         let input = input_sender(&gate, &input_recorder, &screens);
         let services = Self {
-            searcher: Searcher::new(
-                base.store.clone(),
-                Arc::clone(&base.registry),
-                options.index.clone(),
-                output_secrets.clone(),
-            ),
+            searcher: searcher(&base, options.index.clone(), &output_secrets),
             index: options.index,
             secret_desk: secret_desk(&base, &gate),
             output_secrets,
@@ -353,6 +343,29 @@ impl Services {
             terminal.task_has_ended().await;
         }
     }
+}
+
+fn explainer(
+    gate: &GateServices,
+    sandboxes: &Sandboxes,
+    paths: &Paths,
+    approved_file: PathBuf,
+) -> Explainer {
+    Explainer::new(
+        Arc::clone(&gate.policy),
+        sandboxes.clone(),
+        paths.config_file.clone(),
+        approved_file,
+    )
+}
+
+fn searcher(
+    base: &Base,
+    index: Option<Arc<SearchIndex>>,
+    output_secrets: &OutputSecrets,
+) -> Searcher {
+    let (store, registry) = (base.store.clone(), Arc::clone(&base.registry));
+    Searcher::new(store, registry, index, output_secrets.clone())
 }
 
 fn indexer(base: &Base, index: Option<&Arc<SearchIndex>>) -> Option<Indexer> {

@@ -58,6 +58,10 @@ const NAMES: [&str; 24] = [
     "redis",
 ];
 
+fn name_of(number: u64) -> &'static str {
+    NAMES[usize::try_from(number % NAMES.len() as u64).unwrap()]
+}
+
 /// At least so many bytes of output, in whole lines.
 pub fn log(shape: LogShape, seed: u64, bytes: usize) -> Vec<u8> {
     let mut log = Log {
@@ -100,8 +104,8 @@ impl Log {
     }
 
     fn name(&mut self) -> &'static str {
-        let at = self.next() as usize % NAMES.len();
-        NAMES[at]
+        let at = self.next();
+        name_of(at)
     }
 
     fn add(&mut self, text: std::fmt::Arguments<'_>) {
@@ -118,7 +122,7 @@ impl Log {
             "\x1b[1m\x1b[36m    Building\x1b[0m [{:<25}] {}/900: {name}, {}\r",
             "=".repeat((lines % 25) as usize),
             lines % 900,
-            NAMES[n as usize % NAMES.len()],
+            name_of(n),
         ));
         if self.below(40) == 0 {
             let code = self.below(700);
@@ -148,7 +152,13 @@ impl Log {
     fn pytest(&mut self) {
         let (name, n) = (self.name(), self.next());
         let dots: String = (0..40)
-            .map(|bit| if n >> bit & 31 == 0 { 'F' } else { '.' })
+            .map(|bit| {
+                if (n >> bit).trailing_zeros() > 4 {
+                    'F'
+                } else {
+                    '.'
+                }
+            })
             .collect();
         self.add(format_args!(
             "tests/test_{name}_{}.py {dots} [{:3}%]\n",
@@ -213,8 +223,7 @@ impl Log {
         }
         if n % 11 == 0 {
             self.add(format_args!(
-                "\x1b[?1049h\x1b[2J\x1b[3;4Hin {name} of vim\x1b[?1049l{:>190}\r\n",
-                n
+                "\x1b[?1049h\x1b[2J\x1b[3;4Hin {name} of vim\x1b[?1049l{n:>190}\r\n"
             ));
         }
         if n % 13 == 0 {

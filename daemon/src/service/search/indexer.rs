@@ -215,12 +215,11 @@ impl Indexer {
         let transcript = live.as_ref().map_or(&stored, |live| &live.transcript);
         let state = self.index.state(number).await?;
         let resumed = state.and_then(|(_, state)| DocumentReader::resume(transcript, &state));
-        let mut reader = match resumed {
-            Some(reader) => reader,
-            None => {
-                self.index.forget(number).await?;
-                DocumentReader::new(transcript, size_of(row), row.start)
-            }
+        let mut reader = if let Some(reader) = resumed {
+            reader
+        } else {
+            self.index.forget(number).await?;
+            DocumentReader::new(transcript, size_of(row), row.start)
         };
         loop {
             self.stand_back().await;

@@ -363,7 +363,8 @@ impl PageSearch<'_> {
         let bound = before;
         let mut before = before;
         if !is_whole {
-            let tail = self.tail(&terminal, (number, row), before, candidates);
+            let index = candidates.as_ref().map(|candidates| candidates.index);
+            let tail = self.tail(&terminal, (number, row), before, index);
             let Some((first, found)) = tail.await? else {
                 return Ok(Some(before));
             };
@@ -415,14 +416,15 @@ impl PageSearch<'_> {
         terminal: &Terminal,
         (number, row): (i64, &TerminalRow),
         before: Offset,
-        candidates: &Option<Candidates<'_>>,
+        index: Option<&SearchIndex>,
     ) -> Result<Option<(Offset, Vec<LineMatch>)>, TerminalError> {
         let end = terminal.end().max(row.end);
         let mut newest: VecDeque<LineMatch> = VecDeque::new();
         // Each may be of a command that is not wanted.
-        let most = match self.is_restricted() {
-            true => usize::MAX,
-            false => self.left() + MAX_LINES_OF_OFFSET,
+        let most = if self.is_restricted() {
+            usize::MAX
+        } else {
+            self.left() + MAX_LINES_OF_OFFSET
         };
         let mut keep = |found: Vec<LineMatch>| {
             newest.extend(found.into_iter().filter(|found| found.offset < before));
@@ -441,8 +443,8 @@ impl PageSearch<'_> {
             }
             return Ok(Some((row.start, newest.into())));
         }
-        let state = match candidates {
-            Some(candidates) => candidates.index.state(number).await?,
+        let state = match index {
+            Some(index) => index.state(number).await?,
             None => None,
         };
         let resumed =

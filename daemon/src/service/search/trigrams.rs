@@ -16,9 +16,9 @@ enum Need {
     /// This, with its case folded.
     Text(String),
     /// One of these.
-    Any(Vec<Need>),
+    Any(Vec<Self>),
     /// All of these.
-    All(Vec<Need>),
+    All(Vec<Self>),
 }
 
 /// A character without its case. It is the same for all characters that a pattern takes for one where it

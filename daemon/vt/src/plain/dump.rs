@@ -44,9 +44,12 @@ impl PlainText {
         }
         let fed = from.u64()?;
         let is_alternate = from.flag()?;
-        let charset = |is_graphics| match is_graphics {
-            true => Charset::Graphics,
-            false => Charset::Ascii,
+        let charset = |is_graphics| {
+            if is_graphics {
+                Charset::Graphics
+            } else {
+                Charset::Ascii
+            }
         };
         let (g0, g1) = (charset(from.flag()?), charset(from.flag()?));
         let shift = if from.flag()? { Shift::G1 } else { Shift::G0 };
@@ -143,7 +146,7 @@ mod tests {
     const SIZE: PlainSize = PlainSize { cols: 20, rows: 5 };
 
     fn outputs() -> Vec<Vec<u8>> {
-        let bar: String = (0..40).map(|n| format!("\rprogress {n}%")).collect();
+        let bar = "\rprogress 3%\rprogress 40%\rat 5%".repeat(9);
         let up = "one\ntwo\nthree\n\x1b[2A\x1b[2Kother\n\n\nfour\n".repeat(9);
         let alternate = "before\n\x1b[?1049hvim\x1b[5;5Hx\x1b[?1049lafter\n".repeat(5);
         [

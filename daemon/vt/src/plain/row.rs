@@ -127,22 +127,27 @@ impl Row {
         let (id, start) = (from.u64()?, from.u64()?);
         let end = RowEnd::restore(from)?;
         let (held, redrawn) = (from.flag()?, from.flag()?);
-        let emitted = match from.flag()? {
-            true => Some(Emitted::restore(from)?),
-            false => None,
+        let emitted = if from.flag()? {
+            Some(Emitted::restore(from)?)
+        } else {
+            None
         };
         let cells = from
             .count(1)
             .filter(|cells| *cells <= columns.max(MAX_CELLS))?;
         let is_ascii = from.flag()?;
-        let cell = |_| match is_ascii {
-            true => from.u8().map(Cell::from),
-            false => from.u32(),
+        let cell = |_| {
+            if is_ascii {
+                from.u8().map(Cell::from)
+            } else {
+                from.u32()
+            }
         };
         let cells = (0..cells).map(cell).collect::<Option<_>>()?;
-        let clusters = match from.flag()? {
-            true => Some(Box::new(Clusters::restore(from)?)),
-            false => None,
+        let clusters = if from.flag()? {
+            Some(Box::new(Clusters::restore(from)?))
+        } else {
+            None
         };
         Some(Self {
             id,

@@ -1,7 +1,7 @@
 //! `session_search`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use termd_proto::TerminalRef;
 use termd_proto::search::{
@@ -17,29 +17,15 @@ const MAX_SHOWN_CHARS: usize = 200;
 /// How long one call searches, in milliseconds: shorter than clients wait for an answer.
 const SEARCH_MS: u64 = 20_000;
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Within {
-    Output,
-    Commands,
-    Both,
-}
-
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// Words that are all in the line
+    /// Words, or a regex
     #[schemars(length(min = 1, max = MAX_PATTERN_BYTES / 4))]
     pattern: String,
-    /// pattern is a regular expression
     #[schemars(extend("default" = false))]
     regex: bool,
-    #[schemars(rename = "in", extend("default" = "output"))]
-    #[serde(rename = "in")]
-    within: Within,
-    /// Only this terminal's
     #[schemars(length(min = 1, max = MAX_NAME_CHARS))]
     session_id: Option<String>,
-    /// true: of commands that failed
     failed: Option<bool>,
     #[schemars(range(min = 1, max = 200), extend("default" = 10))]
     limit: u32,
@@ -50,7 +36,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_search",
         title: "Search all output",
-        description: "Search what all terminals, closed ones too, have printed. A line a hit, newest first: id@offset [command] text; session_read with that offset reads on.",
+        description: "Find lines in what all terminals, closed ones too, have printed; newest first: id@offset [command] line. Read on from there by session_read.",
         effect: Effect::Reads,
         output: results::output(vec![
             Field::list("hits", json!({ "type": "string" }), ""),
@@ -64,15 +50,13 @@ pub(super) fn tool() -> Tool {
 async fn search(call: Call, arguments: Arguments) -> Outcome {
     let request = SearchOutput {
         pattern: arguments.pattern,
-        kind: Some(match arguments.regex {
-            true => PatternKind::Regex,
-            false => PatternKind::Words,
+        kind: Some(if arguments.regex {
+            PatternKind::Regex
+        } else {
+            PatternKind::Words
         }),
-        within: Some(match arguments.within {
-            Within::Output => SearchIn::Output,
-            Within::Commands => SearchIn::Commands,
-            Within::Both => SearchIn::Both,
-        }),
+        // Of commands `session_history` is the list.
+        within: Some(SearchIn::Output),
         filter: Some(SearchFilter {
             terminal: arguments.session_id.map(TerminalRef),
             failed: arguments.failed,
@@ -84,7 +68,7 @@ async fn search(call: Call, arguments: Arguments) -> Outcome {
         ..SearchOutput::default()
     };
     let page = call.backend().pool().repeat(&request).await?;
-    let hits: Vec<String> = page.hits.iter().map(line).collect();
+    let hits: Vec<String> = page.hits.iter().filter_map(line).collect();
     let mut facts = success();
     add(
         &mut facts,
@@ -99,24 +83,14 @@ async fn search(call: Call, arguments: Arguments) -> Outcome {
     Ok(ToolAnswer::Facts(facts.into()))
 }
 
-fn line(hit: &SearchHit) -> String {
-    match hit {
-        SearchHit::Output(hit) => {
-            let command = hit.command.as_ref().map_or(0, |command| command.number);
-            let (terminal, offset) = (&hit.terminal, hit.offset);
-            format!("{terminal}@{offset} [{command}] {}", around_match(hit))
-        }
-        SearchHit::Command(command) => {
-            let (terminal, offset) = (&command.terminal, command.start);
-            let exit = match command.exit_code {
-                Some(code) => format!(" exit {code}"),
-                None => String::new(),
-            };
-            let text = command.agent_line.as_ref().unwrap_or(&command.text);
-            let text = shown(text, 0);
-            format!("{terminal}@{offset} [{}]{exit} $ {text}", command.number)
-        }
-    }
+fn line(hit: &SearchHit) -> Option<String> {
+    let SearchHit::Output(hit) = hit else {
+        return None;
+    };
+    let command = hit.command.as_ref().map_or(0, |command| command.number);
+    let (terminal, offset) = (&hit.terminal, hit.offset);
+    let line = around_match(hit);
+    Some(format!("{terminal}@{offset} [{command}] {line}"))
 }
 
 /// The line, or of a long one the part around its match.
