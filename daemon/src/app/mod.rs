@@ -433,6 +433,14 @@ fn register_for_people(api: &mut Api, services: &Services) {
     secret.register(api);
 }
 
+fn output(services: &Services) -> OutputHandler {
+    OutputHandler {
+        catalog: services.catalog.clone(),
+        searcher: services.searcher.clone(),
+        audit: services.base.audit.clone(),
+    }
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -533,12 +541,7 @@ fn api(
     interact.register(&mut api);
     command.register(&mut api);
     file.register(&mut api);
-    let output = OutputHandler {
-        catalog: catalog.clone(),
-        searcher: services.searcher.clone(),
-        audit: base.audit.clone(),
-    };
-    output.register(&mut api);
+    output(services).register(&mut api);
     policy.register(&mut api);
     register_for_people(&mut api, services);
     AuditHandler::new(store.clone()).register(&mut api);
