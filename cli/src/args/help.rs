@@ -45,7 +45,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 45] = [
+const EXAMPLES: [(&str, &[&str]); 46] = [
     (
         "run",
         &[
