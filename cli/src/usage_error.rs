@@ -58,6 +58,9 @@ pub(crate) enum UsageError {
         terminal: String,
         option: &'static str,
     },
+    /// `search --label`: no terminal can be called so.
+    #[error("no label is {0:?}")]
+    NoLabel(String),
     /// `resize` of a terminal whose command has ended.
     #[error("{0} has exited: it keeps its size")]
     NotRunning(String),

@@ -8,7 +8,7 @@ use crate::policy::Verdict;
 use crate::terminal::{Front, Owner};
 
 /// The actions that records are about.
-pub const ACTIONS: [&str; 31] = [
+pub const ACTIONS: &[&str] = &[
     "approval.answer",
     "approval.watch",
     "audit.pruned",
@@ -20,6 +20,7 @@ pub const ACTIONS: [&str; 31] = [
     "file.write",
     "limit.left",
     "limit.reached",
+    "output.search",
     "policy.changed",
     "secret.answer",
     "secret.ask",

@@ -1,7 +1,7 @@
 //! The contract of termd's socket: what is said, never how it is sent.
 //!
 //! Newline-delimited JSON-RPC 2.0 with two kinds of namespace on one socket: ACP v1's `terminal/*`
-//! ([`acp`]), to the letter, and the native API ([`terminal`], [`interact`], [`screen`], [`command`], [`mod@file`], [`policy`],
+//! ([`acp`]), to the letter, and the native API ([`terminal`], [`interact`], [`screen`], [`command`], [`search`], [`mod@file`], [`policy`],
 //! [`approval`], [`audit`], [`daemon`]),
 //! which `termctl` and every front of our own use. Params are named; every list takes a cursor; every
 //! wait takes a timeout and returns an offset to go on from.
@@ -33,6 +33,7 @@ pub mod paths;
 pub mod policy;
 pub mod recording;
 pub mod screen;
+pub mod search;
 pub mod secret;
 pub mod shell;
 pub mod terminal;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::event::TerminalEvent;
 use crate::{
     acp, approval, attention, audit, command, daemon, file, import, interact, policy, recording,
-    screen, secret, shell, terminal,
+    screen, search, secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -92,6 +92,8 @@ methods! {
     "command.list" command::ListCommands => command::CommandPage;
     "command.show" command::ShowCommand => command::CommandInfo;
     "command.read" command::ReadCommand => terminal::ReadResult;
+
+    "output.search" search::SearchOutput => search::SearchPage;
 
     // Files, as a terminal's commands see them.
     "file.write" file::WriteFile => file::WrittenFile;

@@ -61,5 +61,6 @@ mod output {
     mod lines;
     mod past;
     mod pipes;
+    mod search;
     mod tty;
 }

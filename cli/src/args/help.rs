@@ -27,7 +27,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "attach", "exec", "send", "resize", "rename", "kill", "close", "prune", "delete",
         ],
     ),
-    ("Look things up", &["list", "show", "history", "audit"]),
+    (
+        "Look things up",
+        &["list", "show", "history", "search", "audit"],
+    ),
     ("The daemon", &["status", "daemon"]),
     (
         "The gate",
@@ -50,7 +53,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Lines that use each verb, and those below `audit`, `policy` and `daemon`.
-const EXAMPLES: [(&str, &[&str]); 46] = [
+const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "run",
         &[
@@ -158,6 +161,13 @@ const EXAMPLES: [(&str, &[&str]); 46] = [
         &[
             "termctl history --failed --since yesterday",
             "termctl history --search 'cargo test'",
+        ],
+    ),
+    (
+        "search",
+        &[
+            "termctl search 'connection refused' --since yesterday",
+            "termctl search -e 'error\\[E\\d+\\]' --in output --failed -C 3",
         ],
     ),
     (
@@ -286,7 +296,7 @@ mod tests {
             .collect();
         grouped.sort_unstable();
         assert_eq!(grouped, visible());
-        let mut shown = EXAMPLES.map(|(verb, _)| verb);
+        let mut shown: Vec<&str> = EXAMPLES.iter().map(|(verb, _)| *verb).collect();
         shown.sort_unstable();
         let mut all = visible();
         let definition = Cli::command();
@@ -302,7 +312,7 @@ mod tests {
     fn each_example_is_read() {
         for (verb, lines) in EXAMPLES {
             assert!(!lines.is_empty(), "{verb}");
-            for line in lines {
+            for line in *lines {
                 let mut words = shlex::split(line).expect(line);
                 words.truncate(
                     words

@@ -18,6 +18,7 @@ mod reading;
 mod replay;
 mod run;
 mod screen;
+mod search;
 mod send;
 mod setup;
 mod suggestions;
@@ -40,6 +41,7 @@ pub(crate) use screen::{
     AnimationArgs, ExportArgs, ExportFormatArg, ImportArgs, ScreenArgs, ScreenFormatArg,
     ScreenshotArgs, ThemeArg,
 };
+pub(crate) use search::{PatternArgs, SearchArgs, SearchInArg};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
 pub(crate) use words::verb;
@@ -192,6 +194,8 @@ pub(crate) enum Verb {
     Daemon(DaemonArgs),
     /// Show what was run in terminals and in their shells, newest first
     History(HistoryArgs),
+    /// Search what terminals have printed and what was run in them, newest first
+    Search(Box<SearchArgs>),
     /// Show who did what, newest first
     Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
@@ -463,6 +467,9 @@ pub(crate) struct HistoryArgs {
     /// Only commands that hold each of these words, or a part of one
     #[arg(short = 's', long, value_name = "TEXT")]
     pub(crate) search: Option<String>,
+    /// How the text of --search is meant.
+    #[command(flatten)]
+    pub(crate) kind: PatternArgs,
     /// Only commands that a signal or an exit code other than 0 ended
     #[arg(long)]
     pub(crate) failed: bool,

@@ -41,7 +41,7 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["start", "spawn"], &["create"]),
     (&["send-keys", "type"], &["send"]),
     (&["info"], &["show"]),
-    (&["search", "grep"], &["history --search"]),
+    (&["grep", "find"], &["search", "read --grep"]),
     (&["capture-pane"], &["screen"]),
     (&["wait-for"], &["wait --for"]),
     (&["reload"], &["daemon reload"]),

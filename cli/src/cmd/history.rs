@@ -5,8 +5,9 @@ use termd_client::Link;
 use termd_client::escape::{command_line, shell_line};
 use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo, CommandSource, ListCommands};
+use termd_proto::search::SearchFilter;
 
-use super::Context;
+use super::{Context, search};
 use crate::args::HistoryArgs;
 use crate::display::{Display, Tone};
 use crate::error::CliError;
@@ -20,6 +21,18 @@ const PAGE: u32 = 1000;
 pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
     let now = Zoned::now();
+    if args.kind.regex || args.kind.fixed {
+        let pattern = args.search.unwrap_or_default();
+        let filter = SearchFilter {
+            terminal: args.terminal.map(TerminalRef),
+            failed: args.failed.then_some(true),
+            since_ms: args.since.map(|moment| moment.at_ms(&now)),
+            until_ms: args.until.map(|moment| moment.at_ms(&now)),
+            ..SearchFilter::default()
+        };
+        let commands = search::commands(&link, (pattern, args.kind), filter, args.limit).await?;
+        return print(&commands, context);
+    }
     let filter = CommandFilter {
         terminal: args.terminal.map(TerminalRef),
         query: args.search,
@@ -29,10 +42,14 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
         ..CommandFilter::default()
     };
     let commands = list(&link, &filter, args.limit).await?;
+    print(&commands, context)
+}
+
+fn print(commands: &[CommandInfo], context: Context) -> Result<ExitCode, CliError> {
     if context.json {
         output::print_json(&commands)?;
     } else {
-        output::print(render(&commands, context.display).as_bytes())?;
+        output::print(render(commands, context.display).as_bytes())?;
     }
     Ok(ExitCode::OK)
 }

@@ -30,6 +30,7 @@ mod resize;
 mod run;
 mod screen;
 mod screenshot;
+mod search;
 mod send;
 mod setup;
 mod show;
@@ -109,6 +110,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Status => Box::pin(status::run(context)),
         Verb::Daemon(args) => Box::pin(daemon::run(context, args)),
         Verb::History(args) => Box::pin(history::run(context, args)),
+        Verb::Search(args) => Box::pin(search::run(context, *args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),

@@ -24,14 +24,15 @@ use crate::keeper_client::{Connected, KeeperClient, KeeperError};
 use crate::paths::Paths;
 use crate::rpc::{
     AcpHandler, Api, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler,
-    DaemonHandler, Faults, FileHandler, ImportHandler, InteractHandler, PolicyHandler,
-    RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions, SessionHandler,
-    ShellHandler, SocketStats, serve,
+    DaemonHandler, Faults, FileHandler, ImportHandler, InteractHandler, OutputHandler,
+    PolicyHandler, RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions,
+    SessionHandler, ShellHandler, SocketStats, serve,
 };
 use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
 use crate::store::{
-    AuditAction, AuditEntry, AuditHead, AuditOutcome, Stall, Store, StoreError, own_actor,
+    AuditAction, AuditEntry, AuditHead, AuditOutcome, SearchIndex, Stall, Store, StoreError,
+    own_actor,
 };
 use crate::terminal::TerminalError;
 use termd_keeper::InheritedFds;
@@ -124,6 +125,7 @@ pub async fn run(inherited: InheritedFds, paths: Paths) -> Result<(), AppError> 
         store: store.clone(),
         keeper: keeper.clone(),
         key,
+        index: search_index(&config, &store).await,
     });
     let adopted = inventory.len();
     startup.run(inventory).await?;
@@ -300,6 +302,19 @@ fn shell_files(config: &Config, paths: &Paths) -> Option<ShellFiles> {
         .ok()
 }
 
+/// The index of the search, unless it is switched off. Searches work without.
+async fn search_index(config: &Config, store: &Store) -> Option<Arc<SearchIndex>> {
+    let index = if config.search.index {
+        SearchIndex::open(store.path()).await.map(Some)
+    } else {
+        SearchIndex::remove(store.path()).map(|()| None)
+    };
+    index
+        .inspect_err(|error| tracing::error!(%error, "no index of the search"))
+        .ok()?
+        .map(Arc::new)
+}
+
 /// The program that asks a person for passwords, unless it is switched off.
 fn askpass(config: &Config, paths: &Paths) -> Option<Askpass> {
     let directory = paths.socket.parent().filter(|_| config.agents.askpass)?;
@@ -418,6 +433,14 @@ fn register_for_people(api: &mut Api, services: &Services) {
     secret.register(api);
 }
 
+fn output(services: &Services) -> OutputHandler {
+    OutputHandler {
+        catalog: services.catalog.clone(),
+        searcher: services.searcher.clone(),
+        audit: services.base.audit.clone(),
+    }
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -462,6 +485,7 @@ fn api(
             registry: Arc::clone(&base.registry),
             audit: base.audit.clone(),
             store: store.clone(),
+            index: services.index.clone(),
         },
         renamer: Renamer {
             registry: Arc::clone(&base.registry),
@@ -518,6 +542,7 @@ fn api(
     command.register(&mut api);
     file.register(&mut api);
     ImportHandler::new(Arc::clone(&services.importer)).register(&mut api);
+    output(services).register(&mut api);
     policy.register(&mut api);
     register_for_people(&mut api, services);
     AuditHandler::new(store.clone()).register(&mut api);

@@ -16,13 +16,13 @@ use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
     Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
-    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, Importer, InputRecorder,
+    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, Importer, Indexer, InputRecorder,
     InputSender, LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce,
-    Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, SecretDesk, Starter,
+    Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, Searcher, SecretDesk, Starter,
     TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
-use crate::store::Store;
+use crate::store::{SearchIndex, Store};
 use crate::terminal::TerminalError;
 use crate::terminal::input::input_audit::InputLog;
 use crate::terminal::output::backlog::Backlog;
@@ -49,6 +49,8 @@ pub(super) struct ServicesOptions<'a> {
     pub(super) keeper: KeeperClient,
     /// The key of the hashes that stand in records for what was asked.
     pub(super) key: RedactionKey,
+    /// The index of the search; `None` where it is switched off.
+    pub(super) index: Option<Arc<SearchIndex>>,
 }
 
 /// What most services need.
@@ -202,6 +204,8 @@ pub(super) struct Services {
     pub(super) tasks: Arc<TerminalTasks>,
     pub(super) output_secrets: OutputSecrets,
     pub(super) secret_desk: SecretDesk,
+    pub(super) searcher: Searcher,
+    pub(super) index: Option<Arc<SearchIndex>>,
 }
 
 /// What is done once, when a server starts.
@@ -211,6 +215,7 @@ pub(super) struct Startup {
     idle_timer: IdleTimer,
     disk: Arc<Disk>,
     approver: Arc<Approver>,
+    indexer: Option<Indexer>,
 }
 
 impl Startup {
@@ -220,6 +225,9 @@ impl Startup {
         self.approver.restore().await?;
         self.adopter.adopt(inventory).await?;
         tokio::spawn(self.idle_timer.run());
+        if let Some(indexer) = self.indexer {
+            tokio::spawn(indexer.run());
+        }
         let approver = Arc::clone(&self.approver);
         tokio::spawn(async move { approver.record_watches().await });
         tokio::spawn(async move { self.approver.record_expired().await });
@@ -296,13 +304,9 @@ impl Services {
             idle_timer,
             disk: Arc::clone(&disk),
             approver: Arc::clone(&gate.approver),
+            indexer: indexer(&base, options.index.as_ref()),
         };
-        let explainer = Explainer::new(
-            Arc::clone(&gate.policy),
-            sandboxes.clone(),
-            paths.config_file.clone(),
-            approved_file,
-        );
+        let explainer = explainer(&gate, &sandboxes, paths, approved_file);
         let files = files(&base, &gate, &sandboxes, &disk, paths);
         let screens = Screens::new(base.store.clone());
         let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
@@ -310,6 +314,8 @@ impl Services {
         let importer = Importer::new(base.store.clone(), Arc::clone(&disk));
         let services = Self {
             importer: Arc::new(importer),
+            searcher: searcher(&base, options.index.clone(), &output_secrets),
+            index: options.index,
             secret_desk: secret_desk(&base, &gate),
             output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
@@ -341,6 +347,41 @@ impl Services {
 fn attachments(base: &Base, screens: &Screens) -> Attachments {
     let (audit, stopping) = (base.audit.clone(), base.stopping.clone());
     Attachments::new(audit, screens.clone(), stopping)
+}
+
+fn explainer(
+    gate: &GateServices,
+    sandboxes: &Sandboxes,
+    paths: &Paths,
+    approved_file: PathBuf,
+) -> Explainer {
+    Explainer::new(
+        Arc::clone(&gate.policy),
+        sandboxes.clone(),
+        paths.config_file.clone(),
+        approved_file,
+    )
+}
+
+fn searcher(
+    base: &Base,
+    index: Option<Arc<SearchIndex>>,
+    output_secrets: &OutputSecrets,
+) -> Searcher {
+    let (store, registry) = (base.store.clone(), Arc::clone(&base.registry));
+    Searcher::new(store, registry, index, output_secrets.clone())
+}
+
+fn indexer(base: &Base, index: Option<&Arc<SearchIndex>>) -> Option<Indexer> {
+    index.map(|index| {
+        Indexer::new(
+            base.store.clone(),
+            Arc::clone(&base.registry),
+            Arc::clone(index),
+            base.events.subscribe(),
+            base.stopping.clone(),
+        )
+    })
 }
 
 fn disk(base: &Base, config: &Config, paths: &Paths) -> Disk {

@@ -42,6 +42,8 @@ pub struct Config {
     pub retention: RetentionConfig,
     /// How much of the disk output may take.
     pub store: StoreConfig,
+    /// How what was printed is searched.
+    pub search: SearchConfig,
     /// How shells are started.
     pub shell: ShellConfig,
     /// What the gate decides of commands.
@@ -125,6 +127,20 @@ pub struct ShellConfig {
     pub integration: bool,
 }
 
+/// `[search]`: how what was printed is searched.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// Whether there is an index. Without one a search reads all output.
+    pub index: bool,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self { index: true }
+    }
+}
+
 /// `[audit]`: what audit records say.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -157,6 +173,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             retention: RetentionConfig::default(),
             store: StoreConfig::default(),
+            search: SearchConfig::default(),
             shell: ShellConfig::default(),
             policy: PolicySpec::default(),
             agents: AgentsConfig::default(),

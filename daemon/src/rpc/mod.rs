@@ -40,8 +40,8 @@ pub use context::{ConnectionContext, ConnectionId, Introduction, IntroductionErr
 pub use error::{RpcError, RpcResult};
 pub use methods::{
     AcpHandler, ApprovalHandler, AttentionHandler, AuditHandler, CommandHandler, DaemonHandler,
-    Faults, FileHandler, ImportHandler, InteractHandler, PolicyHandler, RecordingHandler,
-    ReloadFault, ScreenHandler, SecretHandler, SessionHandler, ShellHandler,
+    Faults, FileHandler, ImportHandler, InteractHandler, OutputHandler, PolicyHandler,
+    RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, SessionHandler, ShellHandler,
 };
 pub use peer::Peer;
 pub use server::{ServeOptions, SocketStats, serve};

@@ -8,7 +8,7 @@ use termd_proto::terminal::{DeletedTranscript, Owner, TerminalState};
 use super::audit_log::AuditLog;
 use super::registry::Registry;
 use crate::clock::now_ms;
-use crate::store::{AuditAction, AuditOutcome, Store};
+use crate::store::{AuditAction, AuditOutcome, SearchIndex, Store};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 
@@ -18,6 +18,7 @@ pub(crate) struct TranscriptEraser {
     pub(crate) registry: Arc<Registry>,
     pub(crate) audit: AuditLog,
     pub(crate) store: Store,
+    pub(crate) index: Option<Arc<SearchIndex>>,
 }
 
 impl TranscriptEraser {
@@ -45,6 +46,12 @@ impl TranscriptEraser {
             .record(action, outcome, actor, Some(id), detail)
             .await?;
         self.store.erase_transcript(id, now_ms()).await?;
+        if let (Some(index), Some((number, _))) =
+            (&self.index, self.store.numbered_terminal(id).await?)
+        {
+            index.forget(number).await?;
+            index.purge().await?;
+        }
         self.registry.discard_output(&[id.to_string()]).await;
         Ok(DeletedTranscript { bytes })
     }

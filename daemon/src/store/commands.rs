@@ -224,6 +224,23 @@ pub(super) async fn command(
     Ok(row.as_ref().map(command_of).transpose()?)
 }
 
+/// The command whose output has this offset: a line of the shell, else the terminal's own.
+pub(super) async fn command_at(
+    connection: &mut SqliteConnection,
+    terminal: &TerminalId,
+    offset: Offset,
+) -> Result<Option<CommandInfo>, StoreError> {
+    let row = sqlx::query(
+        "SELECT * FROM commands WHERE terminal = ?1 AND start_offset <= ?2 \
+         AND (end_offset IS NULL OR end_offset > ?2) ORDER BY number DESC LIMIT 1",
+    )
+    .bind(terminal.as_str())
+    .bind(integer(offset.0))
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.as_ref().map(command_of).transpose()?)
+}
+
 /// A word as an FTS5 string: nothing in it is an operator.
 fn phrase(word: &str) -> String {
     format!("\"{}\"", word.replace('"', "\"\""))

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod imports;
 mod retention;
+mod search_index;
 mod sql;
 mod terminals;
 #[cfg(test)]
@@ -47,6 +48,9 @@ use self::file::identity::FileIdentities;
 use self::file::{check, open};
 pub use self::imports::{ImportedOutput, ImportedTerminal};
 pub use self::retention::Retention;
+pub use self::search_index::{
+    IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
+};
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};
 pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};
@@ -389,6 +393,43 @@ impl Store {
         limit: u32,
     ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
         terminals::list_terminals(&mut *self.reader().await?, cursor, limit).await
+    }
+
+    /// At most `limit` terminals of all states whose number is at most `newest`, newest first, with their
+    /// numbers: the order of creation.
+    pub async fn newest_terminals(
+        &self,
+        newest: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, TerminalRow)>, StoreError> {
+        terminals::newest_terminals(&mut *self.reader().await?, newest, limit).await
+    }
+
+    /// One terminal's row, with its number: the order of creation.
+    pub async fn numbered_terminal(
+        &self,
+        id: &TerminalId,
+    ) -> Result<Option<(i64, TerminalRow)>, StoreError> {
+        terminals::numbered_terminal(&mut *self.reader().await?, id).await
+    }
+
+    /// The command whose output has this offset; the terminal's own where its shell told of none.
+    pub async fn command_at(
+        &self,
+        terminal: &TerminalId,
+        offset: Offset,
+    ) -> Result<Option<CommandInfo>, StoreError> {
+        commands::command_at(&mut *self.reader().await?, terminal, offset).await
+    }
+
+    /// Whether output waits to be written.
+    pub fn is_busy(&self) -> bool {
+        self.writes.capacity() < self.writes.max_capacity()
+    }
+
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// At most `limit` closed terminals with this label, newest first.

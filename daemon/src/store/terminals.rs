@@ -269,6 +269,37 @@ pub(super) async fn list_terminals(
     Ok((terminals.collect::<Result<_, _>>()?, next))
 }
 
+/// Terminals of all states with their `seq`, newest first.
+pub(super) async fn newest_terminals(
+    connection: &mut SqliteConnection,
+    newest: i64,
+    limit: u32,
+) -> Result<Vec<(i64, TerminalRow)>, StoreError> {
+    let rows = sqlx::query("SELECT * FROM terminals WHERE seq <= ?1 ORDER BY seq DESC LIMIT ?2")
+        .bind(newest)
+        .bind(limit)
+        .fetch_all(connection)
+        .await?;
+    let rows = rows.iter().map(numbered).collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+/// One terminal's row with its `seq`.
+pub(super) async fn numbered_terminal(
+    connection: &mut SqliteConnection,
+    id: &TerminalId,
+) -> Result<Option<(i64, TerminalRow)>, StoreError> {
+    let row = sqlx::query("SELECT * FROM terminals WHERE id = ?1")
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.as_ref().map(numbered).transpose()?)
+}
+
+fn numbered(row: &SqliteRow) -> Result<(i64, TerminalRow), sqlx::Error> {
+    Ok((row.try_get("seq")?, TerminalRow::from_row(row)?))
+}
+
 /// Closed terminals with this label, newest first.
 pub(super) async fn closed_with_label(
     connection: &mut SqliteConnection,

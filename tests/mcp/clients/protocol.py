@@ -10,7 +10,7 @@ from report import expect
 SESSION = {
     "session_create", "session_send", "session_read", "session_resize", "session_close",
     "session_exec", "session_interact", "session_wait_for", "session_list",
-    "session_screenshot", "session_history", "session_attach_hint",
+    "session_screenshot", "session_history", "session_search", "session_attach_hint",
 }
 TERMINAL = {
     "terminal_start", "terminal_exec", "terminal_run", "terminal_write", "terminal_read",

@@ -50,6 +50,16 @@ fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
         .map(|c| &c["command"])
         .collect();
     assert!(lines.contains(&&Value::from("echo $X")), "{history}");
+    let search = json!({ "pattern": "42", "session_id": id });
+    let found = client.call("session_search", &search);
+    let hit = found["hits"][0].as_str().unwrap();
+    assert!(
+        hit.starts_with(&format!("{id}@")) && hit.ends_with("42"),
+        "{found}"
+    );
+    let refused = client.call("session_search", &json!({ "pattern": "a(", "regex": true }));
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("is no regular expression"), "{refused}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod daemon;
 pub mod figures;
 mod home;
 mod json;
+mod logs;
 mod mcp_client;
 pub mod packages;
 mod postgres;
@@ -51,6 +52,7 @@ pub use client::{Disconnected, RawClient, RpcError};
 pub use daemon::TestDaemon;
 pub use home::Home;
 pub use json::{assert_members, merged, sh};
+pub use logs::{LogShape, log};
 pub use mcp_client::{McpClient, STATELESS};
 pub use postgres::Postgres;
 pub use process::{

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_list_of_tools_is_short() {
         for (toolset, most) in [
-            (Toolset::TerminalMcp, 7_900),
+            (Toolset::TerminalMcp, 8_150),
             (Toolset::SmartTerminal, 5_170),
             (Toolset::Lean, 3_000),
         ] {

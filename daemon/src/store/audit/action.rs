@@ -26,6 +26,8 @@ pub enum AuditAction {
     LimitLeft,
     /// A limit of a terminal or of the disk is reached.
     LimitReached,
+    /// Output or commands are about to be searched.
+    OutputSearch,
     /// Another config.toml or approved.toml is in force, or was refused.
     PolicyChanged,
     /// A person answered a question for a secret, or somebody else wanted to.
@@ -86,6 +88,7 @@ impl AuditAction {
             Self::FileWrite => "file.write",
             Self::LimitLeft => "limit.left",
             Self::LimitReached => "limit.reached",
+            Self::OutputSearch => "output.search",
             Self::PolicyChanged => "policy.changed",
             Self::SecretAnswer => "secret.answer",
             Self::SecretAsk => "secret.ask",

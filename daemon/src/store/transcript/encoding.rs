@@ -59,7 +59,7 @@ pub(super) fn unpack(encoding: i64, data: &[u8], length: u64, max: usize) -> Opt
 }
 
 /// Unpacks what [`Packer::pack_tagged`] packed; `None` where it is something else, or longer than `max`.
-pub(super) fn unpack_tagged(packed: &[u8], max: usize) -> Option<Vec<u8>> {
+pub(crate) fn unpack_tagged(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     let (encoding, data) = packed.split_first()?;
     match encoding {
         0 if data.len() <= max => Some(data.to_vec()),

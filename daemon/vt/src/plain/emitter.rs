@@ -2,6 +2,7 @@
 
 use super::output::{Emitted, Output};
 use super::row::{Row, RowEnd};
+use crate::codec::{Reader, Writer};
 
 /// Where the emitted text ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -111,6 +112,35 @@ impl Emitter {
 
     pub(super) fn last_left(&self) -> Option<u64> {
         self.left
+    }
+
+    pub(super) fn dump(&self, out: &mut Writer) {
+        match self.tail {
+            Tail::LineStart => out.u8(0),
+            Tail::After { row, end } => {
+                out.u8(1);
+                out.u64(row);
+                end.dump(out);
+            }
+        }
+        out.u8(u8::from(self.left.is_some()));
+        out.u64(self.left.unwrap_or_default());
+    }
+
+    pub(super) fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        let tail = if from.flag()? {
+            let row = from.u64()?;
+            let end = RowEnd::restore(from)?;
+            Tail::After { row, end }
+        } else {
+            Tail::LineStart
+        };
+        let (has_left, left) = (from.flag()?, from.u64()?);
+        Some(Self {
+            tail,
+            left: has_left.then_some(left),
+            ..Self::default()
+        })
     }
 
     /// A copy of the state, with no text waiting.

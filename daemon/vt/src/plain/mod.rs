@@ -37,6 +37,7 @@
 //!
 //! **Invariant:** it knows neither terminals nor where output is stored.
 
+mod dump;
 mod edit;
 mod emitter;
 mod execute;
@@ -241,6 +242,12 @@ impl PlainText {
     /// Returns how many bytes of text [`take`](Self::take) would return.
     pub fn waiting(&self) -> usize {
         self.region.emitter.out.text.len()
+    }
+
+    /// Whether the text that [`take`](Self::take) would return ends with a whole line, or is empty.
+    pub fn waits_with_whole_lines(&self) -> bool {
+        let text = &self.region.emitter.out.text;
+        text.is_empty() || text.ends_with('\n')
     }
 
     /// Returns how many lines of text [`take`](Self::take) would return.

@@ -2,6 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::codec::{Reader, Writer};
+
 /// The least bytes of text between two [`Anchor`]s, as they must cost less than the text.
 const ANCHOR_STEP_BYTES: usize = 256;
 
@@ -20,6 +22,17 @@ impl Emitted {
             length: text.len(),
             hash: hasher.finish(),
         }
+    }
+
+    pub(super) fn dump(&self, out: &mut Writer) {
+        out.count(self.length);
+        out.u64(self.hash);
+    }
+
+    pub(super) fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        let length = from.u32()? as usize;
+        let hash = from.u64()?;
+        Some(Self { length, hash })
     }
 
     /// The rest of a text that begins with the emitted text.

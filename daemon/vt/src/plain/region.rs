@@ -106,6 +106,15 @@ impl Region {
         self.size
     }
 
+    /// The cursor that DECSC saved.
+    pub(super) fn saved(&self) -> Cursor {
+        self.saved
+    }
+
+    pub(super) fn set_saved(&mut self, cursor: Cursor) {
+        self.saved = cursor;
+    }
+
     pub(super) fn cursor(&self) -> Cursor {
         self.cursor
     }

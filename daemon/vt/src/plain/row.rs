@@ -1,6 +1,7 @@
 //! One row of the live region: its cells, and what the reader has of it.
 
 use super::output::Emitted;
+use crate::codec::{Reader, Writer};
 use crate::grid::style::Style;
 use crate::model::screen::without_link;
 use crate::render::sgr::Pen;
@@ -10,6 +11,8 @@ use crate::render::sgr::Pen;
 const MAX_CLUSTER_BYTES: usize = 64;
 /// The most bytes of all characters with combining marks in a row.
 const MAX_ROW_CLUSTER_BYTES: usize = 16 << 10;
+/// The most cells of a row that was printed when the screen was wider: columns are 16 bits.
+const MAX_CELLS: usize = 1 << 16;
 /// How many ASCII cells are written out at a time.
 const ASCII_STEP: usize = 128;
 
@@ -38,6 +41,25 @@ pub(super) enum RowEnd {
     Line,
     /// The row was full (autowrap): the next row is the same line.
     Wrap,
+}
+
+impl RowEnd {
+    pub(super) fn dump(self, out: &mut Writer) {
+        out.u8(match self {
+            Self::Open => 0,
+            Self::Line => 1,
+            Self::Wrap => 2,
+        });
+    }
+
+    pub(super) fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        Some(match from.u8()? {
+            0 => Self::Open,
+            1 => Self::Line,
+            2 => Self::Wrap,
+            _ => return None,
+        })
+    }
 }
 
 /// A row of the live region.
@@ -73,6 +95,73 @@ struct Clusters {
 }
 
 impl Row {
+    /// Without its styles.
+    pub(super) fn dump(&self, out: &mut Writer) {
+        out.u64(self.id);
+        out.u64(self.start);
+        self.end.dump(out);
+        out.u8(u8::from(self.held));
+        out.u8(u8::from(self.redrawn));
+        out.u8(u8::from(self.emitted.is_some()));
+        if let Some(emitted) = &self.emitted {
+            emitted.dump(out);
+        }
+        // Most cells are ASCII, and packing makes little of the rest.
+        let is_ascii = self.cells.iter().all(|cell| *cell < 0x80);
+        out.count(self.cells.len());
+        out.u8(u8::from(is_ascii));
+        for cell in &self.cells {
+            match u8::try_from(*cell) {
+                Ok(byte) if is_ascii => out.u8(byte),
+                _ => out.u32(*cell),
+            }
+        }
+        out.u8(u8::from(self.clusters.is_some()));
+        if let Some(clusters) = &self.clusters {
+            clusters.dump(out);
+        }
+    }
+
+    /// What [`dump`](Self::dump) wrote.
+    pub(super) fn restore(from: &mut Reader<'_>, columns: usize) -> Option<Self> {
+        let (id, start) = (from.u64()?, from.u64()?);
+        let end = RowEnd::restore(from)?;
+        let (held, redrawn) = (from.flag()?, from.flag()?);
+        let emitted = if from.flag()? {
+            Some(Emitted::restore(from)?)
+        } else {
+            None
+        };
+        let cells = from
+            .count(1)
+            .filter(|cells| *cells <= columns.max(MAX_CELLS))?;
+        let is_ascii = from.flag()?;
+        let cell = |_| {
+            if is_ascii {
+                from.u8().map(Cell::from)
+            } else {
+                from.u32()
+            }
+        };
+        let cells = (0..cells).map(cell).collect::<Option<_>>()?;
+        let clusters = if from.flag()? {
+            Some(Box::new(Clusters::restore(from)?))
+        } else {
+            None
+        };
+        Some(Self {
+            id,
+            start,
+            end,
+            held,
+            emitted,
+            redrawn,
+            cells,
+            styles: Vec::new(),
+            clusters,
+        })
+    }
+
     /// Makes it an empty row in the same memory.
     pub(super) fn renew(&mut self, id: u64, start: u64) {
         self.id = id;
@@ -325,6 +414,28 @@ fn printed(cell: Cell) -> char {
 }
 
 impl Clusters {
+    fn dump(&self, out: &mut Writer) {
+        out.bytes(self.lead.as_bytes());
+        out.count(self.texts.len());
+        for text in &self.texts {
+            out.bytes(text.as_bytes());
+        }
+        out.count(self.bytes);
+        out.u8(u8::from(self.full));
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        let lead = from.text()?.to_owned();
+        let count = from.count(size_of::<u32>())?;
+        let texts = (0..count).map(|_| from.text().map(str::to_owned));
+        Some(Self {
+            lead,
+            texts: texts.collect::<Option<_>>()?,
+            bytes: from.u32()? as usize,
+            full: from.flag()?,
+        })
+    }
+
     fn add(&mut self, base: char, mark: char) -> Option<u32> {
         if self.full {
             return None;

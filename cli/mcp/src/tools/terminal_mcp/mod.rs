@@ -1,5 +1,5 @@
 //! The `session` set: terminal-mcp's nine tools with the same names, parameters, defaults and result
-//! fields, and three more. A tool is a file. Several tools share `params` and `results` (schemas),
+//! fields, and four more. A tool is a file. Several tools share `params` and `results` (schemas),
 //! `input` (typing), `output` and `screen` (reading) and `status` (the state of a terminal).
 
 mod attach;
@@ -17,6 +17,7 @@ mod resize;
 mod results;
 pub(super) mod screen;
 mod screenshot;
+mod search;
 mod send;
 pub(super) mod status;
 pub(super) mod wait_for;
@@ -39,6 +40,7 @@ pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {
         close::tool(),
         screenshot::tool(),
         history::tool(),
+        search::tool(),
         attach::tool(),
     ]
 }

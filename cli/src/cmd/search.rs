@@ -1,0 +1,251 @@
+//! `termctl search`: lines of output and commands, by what is in them, newest first.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Zoned;
+use termd_client::Link;
+use termd_client::escape::{escaped, printable, shell_line};
+use termd_proto::TerminalRef;
+use termd_proto::command::CommandInfo;
+use termd_proto::search::{
+    MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
+    SearchOutput,
+};
+
+use super::Context;
+use crate::args::{PatternArgs, SearchArgs, SearchInArg};
+use crate::display::{Display, Tone};
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::output;
+use crate::usage_error::UsageError;
+
+pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let now = Zoned::now();
+    let label = args.label.map(|label| {
+        let parsed = label.parse();
+        parsed.map_err(|_| UsageError::NoLabel(label))
+    });
+    let filter = SearchFilter {
+        terminal: args.terminal.map(TerminalRef),
+        label: label.transpose()?,
+        cwd: args.cwd.map(|cwd| absolute(&cwd)),
+        since_ms: args.since.map(|moment| moment.at_ms(&now)),
+        until_ms: args.until.map(|moment| moment.at_ms(&now)),
+        failed: args.failed.then_some(true),
+    };
+    let within = match args.r#in {
+        _ if args.raw => SearchIn::Output,
+        SearchInArg::Output => SearchIn::Output,
+        SearchInArg::Commands => SearchIn::Commands,
+        SearchInArg::Both => SearchIn::Both,
+    };
+    let request = SearchOutput {
+        within: Some(within),
+        raw: args.raw.then_some(true),
+        filter: Some(filter),
+        context: Some(args.context),
+        ..of_pattern(args.pattern, args.kind)
+    };
+    let mut printer = Printer {
+        context,
+        has_context: args.context > 0,
+        printed: 0,
+    };
+    let time = Duration::from_millis(args.timeout);
+    let found = search(&link, request, args.limit, time, &mut printer).await?;
+    Ok(match found {
+        Found::InTime if printer.printed > 0 => ExitCode::OK,
+        Found::InTime => ExitCode::FAILED,
+        Found::TooLate => {
+            output::note("the time ran out before all was searched (--timeout)");
+            ExitCode::TIMED_OUT
+        }
+    })
+}
+
+/// What is searched for.
+fn of_pattern(pattern: String, args: PatternArgs) -> SearchOutput {
+    let kind = if args.regex {
+        PatternKind::Regex
+    } else if args.fixed {
+        PatternKind::Fixed
+    } else {
+        PatternKind::Words
+    };
+    SearchOutput {
+        pattern,
+        kind: Some(kind),
+        ignore_case: Some(args.ignore_case),
+        ..SearchOutput::default()
+    }
+}
+
+/// Commands that match, newest first.
+pub(super) async fn commands(
+    link: &Link,
+    (pattern, kind): (String, PatternArgs),
+    filter: SearchFilter,
+    limit: u32,
+) -> Result<Vec<CommandInfo>, CliError> {
+    let request = SearchOutput {
+        within: Some(SearchIn::Commands),
+        filter: Some(filter),
+        ..of_pattern(pattern, kind)
+    };
+    let mut commands = Commands(Vec::new());
+    let time = Duration::from_millis(MAX_SEARCH_MS);
+    search(link, request, limit, time, &mut commands).await?;
+    Ok(commands.0)
+}
+
+/// Takes hits as they come.
+trait Sink {
+    fn take(&mut self, hit: SearchHit) -> Result<(), CliError>;
+}
+
+struct Commands(Vec<CommandInfo>);
+
+impl Sink for Commands {
+    fn take(&mut self, hit: SearchHit) -> Result<(), CliError> {
+        if let SearchHit::Command(command) = hit {
+            self.0.push(*command);
+        }
+        Ok(())
+    }
+}
+
+/// Whether all was searched, or as much as was wanted.
+enum Found {
+    InTime,
+    TooLate,
+}
+
+async fn search(
+    link: &Link,
+    mut request: SearchOutput,
+    limit: u32,
+    time: Duration,
+    sink: &mut impl Sink,
+) -> Result<Found, CliError> {
+    let began = Instant::now();
+    let mut wanted = limit;
+    while wanted > 0 {
+        let left = time.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Ok(Found::TooLate);
+        }
+        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+        request.limit = Some(wanted.min(MAX_HITS));
+        request.timeout_ms = Some(left_ms.clamp(1, MAX_SEARCH_MS));
+        let page = link.repeat(&request).await?;
+        // Lines of one offset are in one page, which may then be longer.
+        for hit in page.hits.into_iter().take(wanted as usize) {
+            sink.take(hit)?;
+            wanted -= 1;
+        }
+        request.cursor = page.next_cursor;
+        if request.cursor.is_none() {
+            break;
+        }
+    }
+    Ok(Found::InTime)
+}
+
+fn absolute(directory: &str) -> String {
+    let path = Path::new(directory);
+    let path = path.canonicalize().unwrap_or_else(|_| {
+        let base: PathBuf = env::current_dir().unwrap_or_default();
+        base.join(path)
+    });
+    path.to_string_lossy().into_owned()
+}
+
+/// Prints hits: for a person a line that says where, and below it the lines.
+struct Printer {
+    context: Context,
+    has_context: bool,
+    printed: u64,
+}
+
+impl Sink for Printer {
+    fn take(&mut self, hit: SearchHit) -> Result<(), CliError> {
+        let separates = self.has_context && self.printed > 0;
+        self.printed += 1;
+        if self.context.json {
+            output::print_json(&hit)?;
+            return Ok(());
+        }
+        let display = self.context.display;
+        let text = match hit {
+            SearchHit::Output(hit) => shown_output(&hit, display),
+            SearchHit::Command(command) => shown_command(&command, display),
+        };
+        if separates {
+            output::print(b"--\n")?;
+        }
+        output::print(text.as_bytes())?;
+        Ok(())
+    }
+}
+
+/// `TERMINAL@OFFSET TIME [N] EXIT COMMAND`, and the line below it.
+fn shown_output(hit: &OutputHit, display: Display) -> String {
+    let mut head = format!("{}@{}", hit.terminal, hit.offset);
+    if let Some(label) = &hit.label {
+        head.push_str(&format!(" ({label})"));
+    }
+    if let Some(at_ms) = hit.at_ms {
+        head.push_str(&format!(" {}", display.time(at_ms)));
+    }
+    if let Some(command) = &hit.command {
+        head.push_str(&format!(" {}", described(command)));
+    }
+    let mut text = format!("{}\n", display.in_tone(&head, Some(Tone::Past)));
+    for line in &hit.before {
+        text.push_str(&format!("  {}\n", printable(line)));
+    }
+    let (before, rest) = hit
+        .line
+        .split_at_checked(hit.match_start)
+        .unwrap_or((&hit.line, ""));
+    let length = hit.match_end.saturating_sub(hit.match_start);
+    let (found, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+    let found = match found {
+        "" => String::new(),
+        found => display.in_tone(&printable(found), Some(Tone::Bad)),
+    };
+    text.push_str(&format!(
+        "  {}{found}{}\n",
+        printable(before),
+        printable(after)
+    ));
+    for line in &hit.after {
+        text.push_str(&format!("  {}\n", printable(line)));
+    }
+    text
+}
+
+fn shown_command(command: &CommandInfo, display: Display) -> String {
+    let time = display.time(command.started_at_ms);
+    let head = format!("{} {time}", command.terminal);
+    format!(
+        "{} {}\n",
+        display.in_tone(&head, Some(Tone::Past)),
+        described(command)
+    )
+}
+
+/// `[N] EXIT COMMAND`.
+fn described(command: &CommandInfo) -> String {
+    let exit = match (&command.signal, command.exit_code) {
+        (Some(signal), _) => escaped(signal),
+        (None, Some(code)) => code.to_string(),
+        (None, None) => "-".to_owned(),
+    };
+    let line = command.agent_line.as_ref().unwrap_or(&command.text);
+    format!("[{}] {exit} {}", command.number, shell_line(line))
+}

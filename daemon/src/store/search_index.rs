@@ -1,0 +1,509 @@
+//! The index of the search: which trigrams stand in which part of a terminal's plain text.
+//!
+//! It is a database of its own beside the other, `search.sqlite`. It holds nothing that cannot be made again,
+//! so it is written without waiting for the disk, and removed where it is damaged or another termd's
+//! (docs/decisions/0150). Nothing here knows what plain text is.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
+
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool,
+    SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
+use termd_proto::Offset;
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::error::StoreError;
+use super::file::open::beside;
+use super::sql::integer;
+use super::transcript::encoding::{Packer, unpack_tagged};
+
+/// The layout of the tables and of the states in them. An index of another one is made anew.
+const VERSION: i64 = 1;
+/// A document's key is its terminal's number and, in the lower bits, its own: keys are in the order of the
+/// answers. A terminal of a tebibyte of text has so many documents.
+const DOCUMENT_BITS: u32 = 24;
+/// The longest state of a resolver: 64 rows of a wide screen with marks on each character.
+const MAX_STATE_BYTES: usize = 8 << 20;
+/// Connections that read. Searches are few.
+const READERS: u32 = 2;
+/// How long an unused reader stays open.
+const READER_IDLE: Duration = Duration::from_secs(10);
+/// How long a statement waits for a lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The length to which a longer log is cut back, in bytes.
+const LOG_BYTES: &str = "4194304";
+/// The niceness of the thread that writes the index: the lowest (setpriority(2)).
+const INDEX_NICENESS: i32 = 19;
+/// Instructions of SQLite between two looks whether the thread has its niceness; the first is early.
+const NICENESS_STEPS: i32 = 100;
+
+const SCHEMA: [&str; 4] = [
+    "CREATE TABLE source (database TEXT NOT NULL) STRICT",
+    "CREATE TABLE progress (terminal INTEGER PRIMARY KEY, documents INTEGER NOT NULL, \
+     next_offset INTEGER NOT NULL, is_done INTEGER NOT NULL, state BLOB NOT NULL) STRICT",
+    "CREATE TABLE documents (id INTEGER PRIMARY KEY, start_offset INTEGER NOT NULL, \
+     end_offset INTEGER NOT NULL, is_ended INTEGER NOT NULL, state BLOB NOT NULL) STRICT",
+    // Case is folded before it comes here.
+    "CREATE VIRTUAL TABLE trigrams USING fts5 (text, content = '', contentless_delete = 1, \
+     detail = none, tokenize = 'trigram case_sensitive 1')",
+];
+
+/// How far a terminal's output is indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexProgress {
+    /// How many documents it has.
+    pub documents: i64,
+    /// Where the output begins that is not indexed.
+    pub next: Offset,
+    /// Whether nothing follows.
+    pub is_done: bool,
+}
+
+/// A part of a terminal's plain text that is to be indexed, or none, and how far the index then is.
+#[derive(Debug)]
+pub struct NewDocument<'a> {
+    /// The terminal's number.
+    pub terminal: i64,
+    /// Where the output begins and ends that the text is of.
+    pub range: (Offset, Offset),
+    /// Whether the text was ended there, with what was unfinished.
+    pub is_ended: bool,
+    /// The state of the resolver at the range's start.
+    pub state: &'a [u8],
+    /// The text with its case folded; empty: no document is written.
+    pub text: &'a str,
+    /// The state at the range's end, for what comes.
+    pub next_state: &'a [u8],
+    /// Whether nothing follows.
+    pub is_done: bool,
+}
+
+/// A part of a terminal's text in which a match may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedDocument {
+    /// The terminal's number.
+    pub terminal: i64,
+    /// Where the output begins that the text is of.
+    pub start: Offset,
+    /// Where it ends.
+    pub end: Offset,
+    /// Whether the text was ended there, with what was unfinished.
+    pub is_ended: bool,
+    /// The state of the resolver at its start.
+    pub state: Vec<u8>,
+    key: i64,
+}
+
+impl IndexedDocument {
+    /// A place before this document and behind all older ones.
+    pub fn before(&self) -> IndexPlace {
+        IndexPlace(self.key - 1)
+    }
+}
+
+/// A place in the order of documents: the last one that may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexPlace(i64);
+
+impl IndexPlace {
+    /// At the newest document of a terminal.
+    pub fn newest_of(terminal: i64) -> Self {
+        Self(key(terminal, (1 << DOCUMENT_BITS) - 1))
+    }
+}
+
+fn key(terminal: i64, document: i64) -> i64 {
+    terminal
+        .saturating_mul(1 << DOCUMENT_BITS)
+        .saturating_add(document)
+}
+
+/// The index.
+#[derive(Debug)]
+pub struct SearchIndex {
+    writer: AsyncMutex<SqliteConnection>,
+    readers: SqlitePool,
+    progress: Mutex<HashMap<i64, IndexProgress>>,
+}
+
+impl SearchIndex {
+    /// Where the index of a database is.
+    pub fn path_of(database: &Path) -> PathBuf {
+        database.with_file_name("search.sqlite")
+    }
+
+    /// Removes the index of a database, if there is one.
+    pub fn remove(database: &Path) -> Result<(), StoreError> {
+        let path = Self::path_of(database);
+        for path in [beside(&path, "-wal"), beside(&path, "-shm"), path] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                removed => removed.map_err(|source| StoreError::Open { path, source })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the index of a database. One that is damaged, of another database or of another termd is
+    /// made anew. The caller holds the daemon's lock.
+    pub async fn open(database: &Path) -> Result<Self, StoreError> {
+        let metadata = fs::metadata(database).map_err(|source| StoreError::Open {
+            path: database.to_owned(),
+            source,
+        })?;
+        let source = format!("{}:{}", metadata.dev(), metadata.ino());
+        match Self::open_existing(database, &source).await {
+            Ok(Some(index)) => return Ok(index),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the index of the search is made anew"),
+        }
+        let path = Self::path_of(database);
+        let failed = |source| StoreError::Open {
+            path: path.clone(),
+            source,
+        };
+        Self::remove(database)?;
+        let options = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .clone();
+        options.open(&path).map_err(failed)?;
+        let mut writer = connect(&path).await?;
+        for statement in SCHEMA {
+            sqlx::query(statement).execute(&mut writer).await?;
+        }
+        sqlx::query("INSERT INTO source (database) VALUES (?1)")
+            .bind(source)
+            .execute(&mut writer)
+            .await?;
+        // Last: an index that was begun and not finished is none.
+        sqlx::query(AssertSqlSafe(format!("PRAGMA user_version = {VERSION}")))
+            .execute(&mut writer)
+            .await?;
+        Ok(Self::of(&path, writer, HashMap::new()))
+    }
+
+    async fn open_existing(database: &Path, source: &str) -> Result<Option<Self>, StoreError> {
+        let path = Self::path_of(database);
+        if !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+            return Ok(None);
+        }
+        let mut writer = connect(&path).await?;
+        let version: i64 = sqlx::query_scalar("PRAGMA user_version")
+            .fetch_one(&mut writer)
+            .await?;
+        let is_same = version == VERSION && {
+            let found: Option<String> = sqlx::query_scalar("SELECT database FROM source")
+                .fetch_optional(&mut writer)
+                .await?;
+            found.as_deref() == Some(source)
+        };
+        if !is_same {
+            writer.close().await?;
+            return Ok(None);
+        }
+        let rows = sqlx::query("SELECT terminal, documents, next_offset, is_done FROM progress")
+            .fetch_all(&mut writer)
+            .await?;
+        let progress = rows.iter().map(|row| {
+            let progress = IndexProgress {
+                documents: row.try_get(1)?,
+                next: Offset(row.try_get(2)?),
+                is_done: row.try_get(3)?,
+            };
+            Ok((row.try_get(0)?, progress))
+        });
+        let progress = progress.collect::<Result<_, sqlx::Error>>()?;
+        Ok(Some(Self::of(&path, writer, progress)))
+    }
+
+    fn of(path: &Path, writer: SqliteConnection, progress: HashMap<i64, IndexProgress>) -> Self {
+        let options = base_options(path)
+            .read_only(true)
+            .thread_name(|_| "termd-find".to_owned());
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .min_connections(0)
+            .idle_timeout(READER_IDLE)
+            .test_before_acquire(false)
+            .connect_lazy_with(options);
+        Self {
+            writer: AsyncMutex::new(writer),
+            readers,
+            progress: Mutex::new(progress),
+        }
+    }
+
+    /// How far a terminal is indexed; `None`: nothing of it is.
+    pub fn progress(&self, terminal: i64) -> Option<IndexProgress> {
+        self.all_progress().get(&terminal).copied()
+    }
+
+    /// The terminals of which something is indexed.
+    pub fn terminals(&self) -> Vec<i64> {
+        self.all_progress().keys().copied().collect()
+    }
+
+    fn all_progress(&self) -> std::sync::MutexGuard<'_, HashMap<i64, IndexProgress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state of the resolver where a terminal's index ends.
+    pub async fn state(&self, terminal: i64) -> Result<Option<(Offset, Vec<u8>)>, StoreError> {
+        let row = sqlx::query("SELECT next_offset, state FROM progress WHERE terminal = ?1")
+            .bind(terminal)
+            .fetch_optional(&self.readers)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((Offset(row.try_get(0)?), state_of(row.try_get(1)?)?)))
+    }
+
+    /// Adds a document, and says how far the index then is.
+    pub async fn put(&self, new: &NewDocument<'_>) -> Result<(), StoreError> {
+        let mut packer = Packer::new().map_err(sqlx::Error::Io)?;
+        let before = self.progress(new.terminal);
+        let number = before.map_or(0, |progress| progress.documents);
+        let has_text = !new.text.is_empty() && number < 1 << DOCUMENT_BITS;
+        let progress = IndexProgress {
+            documents: number + i64::from(has_text),
+            next: new.range.1,
+            is_done: new.is_done,
+        };
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin().await?;
+        if has_text {
+            let key = key(new.terminal, number);
+            sqlx::query("INSERT INTO trigrams (rowid, text) VALUES (?1, ?2)")
+                .bind(key)
+                .bind(new.text)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5)")
+                .bind(key)
+                .bind(integer(new.range.0.0))
+                .bind(integer(new.range.1.0))
+                .bind(new.is_ended)
+                .bind(packer.pack_tagged(new.state.to_vec()))
+                .execute(&mut *transaction)
+                .await?;
+        }
+        sqlx::query("INSERT OR REPLACE INTO progress VALUES (?1, ?2, ?3, ?4, ?5)")
+            .bind(new.terminal)
+            .bind(progress.documents)
+            .bind(integer(progress.next.0))
+            .bind(progress.is_done)
+            .bind(packer.pack_tagged(new.next_state.to_vec()))
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        self.all_progress().insert(new.terminal, progress);
+        Ok(())
+    }
+
+    /// Forgets all that is indexed of a terminal.
+    pub async fn forget(&self, terminal: i64) -> Result<(), StoreError> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin().await?;
+        for statement in [
+            "DELETE FROM trigrams WHERE rowid IN (SELECT id FROM documents WHERE id BETWEEN ?1 AND ?2)",
+            "DELETE FROM documents WHERE id BETWEEN ?1 AND ?2",
+            "DELETE FROM progress WHERE terminal = ?3 AND ?1 <= ?2",
+        ] {
+            sqlx::query(statement)
+                .bind(key(terminal, 0))
+                .bind(IndexPlace::newest_of(terminal).0)
+                .bind(terminal)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        self.all_progress().remove(&terminal);
+        Ok(())
+    }
+
+    /// Overwrites what was forgotten: the index only marks it, until it merges its parts.
+    pub async fn purge(&self) -> Result<(), StoreError> {
+        let mut writer = self.writer.lock().await;
+        for statement in [
+            "INSERT INTO trigrams (trigrams) VALUES ('optimize')",
+            "PRAGMA incremental_vacuum",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
+        ] {
+            sqlx::query(statement).fetch_all(&mut *writer).await?;
+        }
+        Ok(())
+    }
+
+    /// At most `limit` documents from a place on, newest first: those that an FTS5 query finds, or all.
+    pub async fn documents(
+        &self,
+        query: Option<&str>,
+        from: IndexPlace,
+        oldest: i64,
+        limit: u32,
+    ) -> Result<Vec<IndexedDocument>, StoreError> {
+        let found = match query {
+            Some(query) => sqlx::query(
+                "SELECT d.id, d.start_offset, d.end_offset, d.is_ended, d.state FROM trigrams t \
+                 JOIN documents d ON d.id = t.rowid WHERE trigrams MATCH ?4 \
+                 AND t.rowid <= ?1 AND t.rowid >= ?2 ORDER BY t.rowid DESC LIMIT ?3",
+            )
+            .bind(from.0)
+            .bind(key(oldest, 0))
+            .bind(limit)
+            .bind(query.to_owned()),
+            None => sqlx::query(
+                "SELECT id, start_offset, end_offset, is_ended, state FROM documents \
+                 WHERE id <= ?1 AND id >= ?2 ORDER BY id DESC LIMIT ?3",
+            )
+            .bind(from.0)
+            .bind(key(oldest, 0))
+            .bind(limit),
+        };
+        let rows = found.fetch_all(&self.readers).await?;
+        rows.iter().map(document_of).collect()
+    }
+}
+
+fn document_of(row: &SqliteRow) -> Result<IndexedDocument, StoreError> {
+    let key: i64 = row.try_get(0)?;
+    Ok(IndexedDocument {
+        terminal: key >> DOCUMENT_BITS,
+        start: Offset(row.try_get(1)?),
+        end: Offset(row.try_get(2)?),
+        is_ended: row.try_get(3)?,
+        state: state_of(row.try_get(4)?)?,
+        key,
+    })
+}
+
+fn state_of(packed: &[u8]) -> Result<Vec<u8>, sqlx::Error> {
+    let state = unpack_tagged(packed, MAX_STATE_BYTES);
+    state.ok_or_else(|| sqlx::Error::Decode("a damaged state in the index of the search".into()))
+}
+
+fn base_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(false)
+        .busy_timeout(BUSY_TIMEOUT)
+        .disable_statement_logging()
+}
+
+/// The writing connection, whose thread gives way to all others.
+async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+    let mut connection = base_options(path)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Off)
+        .pragma("journal_size_limit", LOG_BYTES)
+        // States hold lines of output: what is forgotten is overwritten.
+        .pragma("secure_delete", "ON")
+        .thread_name(|_| "termd-index".to_owned())
+        .connect()
+        .await?;
+    let once = Once::new();
+    // The one callback that runs on the connection's own thread.
+    connection
+        .lock_handle()
+        .await?
+        .set_progress_handler(NICENESS_STEPS, move || {
+            once.call_once(|| {
+                let _ = rustix::process::setpriority_process(None, INDEX_NICENESS);
+            });
+            true
+        });
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(terminal: i64, start: u64, text: &str) -> NewDocument<'_> {
+        NewDocument {
+            terminal,
+            range: (Offset(start), Offset(start + text.len() as u64)),
+            is_ended: false,
+            state: b"state",
+            text,
+            next_state: b"next",
+            is_done: false,
+        }
+    }
+
+    async fn found(index: &SearchIndex, query: Option<&str>) -> Vec<(i64, u64)> {
+        let found = index
+            .documents(query, IndexPlace::newest_of(99), 0, 10)
+            .await
+            .unwrap();
+        found
+            .iter()
+            .map(|found| (found.terminal, found.start.0))
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn documents_are_found_newest_first_and_forgotten_with_their_terminal() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("termd.db");
+        fs::write(&database, "").unwrap();
+        let index = SearchIndex::open(&database).await.unwrap();
+        for (terminal, start, text) in [
+            (2, 0, "alpha beta"),
+            (1, 0, "beta gamma"),
+            (2, 10, "gamma delta"),
+        ] {
+            index.put(&document(terminal, start, text)).await.unwrap();
+        }
+        assert_eq!(
+            found(&index, Some("\"gam\" AND \"mma\"")).await,
+            [(2, 10), (1, 0)]
+        );
+        assert_eq!(found(&index, Some("\"bet\"")).await, [(2, 0), (1, 0)]);
+        assert_eq!(found(&index, None).await, [(2, 10), (2, 0), (1, 0)]);
+        drop(index);
+        let index = SearchIndex::open(&database).await.unwrap();
+        let next = index.progress(2).unwrap();
+        assert_eq!((next.documents, next.next), (2, Offset(21)));
+        assert_eq!(
+            index.state(2).await.unwrap(),
+            Some((Offset(21), b"next".to_vec()))
+        );
+        index.forget(2).await.unwrap();
+        index.purge().await.unwrap();
+        assert_eq!(found(&index, Some("\"gam\"")).await, [(1, 0)]);
+        assert_eq!(found(&index, None).await, [(1, 0)]);
+        assert_eq!(index.progress(2), None);
+        drop(index);
+        let bytes = fs::read(SearchIndex::path_of(&database)).unwrap();
+        assert!(
+            !bytes.windows(3).any(|bytes| bytes == b"lta"),
+            "the index still has it"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_damaged_index_and_one_of_another_database_are_made_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("termd.db");
+        fs::write(&database, "").unwrap();
+        let path = SearchIndex::path_of(&database);
+        fs::write(&path, "no database at all, but long enough to be looked at").unwrap();
+        let index = SearchIndex::open(&database).await.unwrap();
+        index.put(&document(1, 0, "alpha")).await.unwrap();
+        drop(index);
+        fs::copy(&database, directory.path().join("other")).unwrap();
+        fs::rename(directory.path().join("other"), &database).unwrap();
+        let index = SearchIndex::open(&database).await.unwrap();
+        assert_eq!(found(&index, None).await, []);
+    }
+}

@@ -1,0 +1,155 @@
+//! `search`: what a plain scan of exported text finds, with the index and without.
+
+use std::fs;
+
+use serde_json::Value;
+use termd_test_support::{LogShape, TestDaemon, log, wait_until};
+
+use crate::termctl::{ok, termctl};
+
+/// Output of a terminal: more than a document of the index.
+const OUTPUT_BYTES: usize = 200_000;
+
+/// A terminal that has printed this.
+fn print(daemon: &TestDaemon, name: &str, output: &[u8]) -> String {
+    let file = daemon.path(name);
+    fs::write(&file, output).unwrap();
+    let script = format!("stty -opost; cat '{}'", file.display());
+    let id = ok(
+        daemon,
+        &["create", "--label", name, "--", "sh", "-c", &script],
+    );
+    ok(daemon, &["wait", &id]);
+    id
+}
+
+/// The terminals and lines of hits, newest first.
+fn hits(daemon: &TestDaemon, args: &[&str]) -> Vec<(String, String)> {
+    let args = [&["search", "--json", "--in", "output"], args].concat();
+    let output = termctl(daemon, &args);
+    let hits = output
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text = |hit: &Value, name: &str| hit[name].as_str().unwrap().to_owned();
+    hits.map(|hit| (text(&hit, "terminal"), text(&hit, "line")))
+        .collect()
+}
+
+#[test]
+fn search_finds_what_a_scan_of_exported_text_finds() {
+    let daemon = TestDaemon::start();
+    let mut terminals = Vec::new();
+    for (seed, shape) in LogShape::ALL.into_iter().enumerate() {
+        let output = log(shape, seed as u64, OUTPUT_BYTES);
+        terminals.push(print(&daemon, &format!("log{seed}"), &output));
+    }
+    let exported: Vec<(String, String)> = terminals
+        .iter()
+        .map(|id| (id.clone(), ok(&daemon, &["export", id, "--format", "text"])))
+        .collect();
+    let compare = || {
+        for (args, pattern) in [
+            (&["mismatched TYPES"][..], "(?i)mismatched.*types"),
+            (&["-F", "assert 7"], "assert 7"),
+            (&["-e", r"id=[0-9a-f]{4}be"], r"id=[0-9a-f]{4}be"),
+            (&["-e", r"^Get:\d+5 http"], r"^Get:\d+5 http"),
+            (&["-iF", "UNPACKING käse ("], r"(?i)unpacking käse \("),
+        ] {
+            let pattern = regex::Regex::new(pattern).unwrap();
+            let mut scanned = Vec::new();
+            for (id, text) in exported.iter().rev() {
+                let lines = text.lines().filter(|line| pattern.is_match(line));
+                let lines: Vec<_> = lines.map(|line| (id.clone(), line.to_owned())).collect();
+                scanned.extend(lines.into_iter().rev());
+            }
+            assert!(!scanned.is_empty(), "{args:?}");
+            let args = [args, &["--limit", "100000"]].concat();
+            assert_eq!(hits(&daemon, &args), scanned, "{args:?}");
+        }
+    };
+    compare();
+    let index = daemon.state_dir().join("search.sqlite-wal");
+    wait_until("the index is written", || {
+        fs::metadata(&index).is_ok_and(|file| file.len() > 4 * OUTPUT_BYTES as u64 / 3)
+    });
+    compare();
+}
+
+#[test]
+fn a_hit_says_where_it_is_and_filters_hold() {
+    let daemon = TestDaemon::configured("[search]\nindex = false\n");
+    let first = print(&daemon, "first", b"one\r\nred fox\r\nthree\r\n");
+    let second = print(&daemon, "second", b"the fox is red\r\n");
+    let failed = ok(
+        &daemon,
+        &["create", "--", "sh", "-c", "echo red fox; exit 3"],
+    );
+    termctl(&daemon, &["wait", &failed]);
+    assert!(!daemon.state_dir().join("search.sqlite").exists());
+    let line = |id: &str, line: &str| (id.to_owned(), line.to_owned());
+    let (one, two, three) = (
+        line(&first, "red fox"),
+        line(&second, "the fox is red"),
+        line(&failed, "red fox"),
+    );
+    for (args, expected) in [
+        (
+            &["Fox RED"][..],
+            vec![three.clone(), two.clone(), one.clone()],
+        ),
+        (&["-F", "red fox"], vec![three.clone(), one.clone()]),
+        (&["-F", "RED"], vec![]),
+        (&["fox", "--terminal", "first"], vec![one.clone()]),
+        (&["fox", "--label", "second"], vec![two.clone()]),
+        (&["fox", "--failed"], vec![three.clone()]),
+        (&["fox", "--until", "2020-01-01"], vec![]),
+        (&["fox", "--since", "1h", "-n", "1"], vec![three]),
+        (&["fox", "--cwd", "/nowhere"], vec![]),
+    ] {
+        assert_eq!(hits(&daemon, args), expected, "{args:?}");
+    }
+    let shown = ok(
+        &daemon,
+        &[
+            "search", "-F", "red", "-t", "first", "-C", "1", "--in", "output",
+        ],
+    );
+    let lines: Vec<_> = shown.lines().collect();
+    assert!(
+        lines[0].starts_with(&format!("{first}@5 (first) ")),
+        "{shown}"
+    );
+    assert_eq!(lines[1..], ["  one", "  red fox", "  three"]);
+    let offset = "5";
+    assert!(ok(&daemon, &["read", "first", "--since", offset]).starts_with("red fox"));
+
+    let command = termctl(&daemon, &["search", "--in", "commands", "echo red"]);
+    let command = command.out;
+    assert!(
+        command.contains(&failed) && command.contains("[0] 3 "),
+        "{command}"
+    );
+    let same = ok(&daemon, &["history", "--search", "echo.red", "-e"]);
+    assert!(same.contains(&failed), "{same}");
+
+    for (args, message) in [
+        (&["search", "-e", "a(b"][..], "is no regular expression"),
+        (&["search", " "], "is empty"),
+        (&["search", "a", "-t", "nothing"], "nothing"),
+        (&["search", "a", "--since", "someday"], "a time is"),
+    ] {
+        let output = termctl(&daemon, args);
+        let error = &output.err;
+        assert!(
+            output.code != Some(0) && error.contains(message),
+            "{args:?}: {error}"
+        );
+    }
+    assert_eq!(termctl(&daemon, &["search", "no such text"]).code, Some(1));
+    let audit = ok(
+        &daemon,
+        &["audit", "--action", "output.search", "-n", "1000", "--json"],
+    );
+    assert!(audit.contains("no such text"), "{audit}");
+}
