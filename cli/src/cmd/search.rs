@@ -1,5 +1,7 @@
 //! `termctl search`: lines of output and commands, by what is in them, newest first.
 
+use std::iter;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -194,39 +196,31 @@ impl Sink for Printer {
 
 /// `TERMINAL@OFFSET TIME [N] EXIT COMMAND`, and the line below it.
 fn shown_output(hit: &OutputHit, display: Display) -> String {
-    let mut head = format!("{}@{}", hit.terminal, hit.offset);
-    if let Some(label) = &hit.label {
-        head.push_str(&format!(" ({label})"));
-    }
-    if let Some(at_ms) = hit.at_ms {
-        head.push_str(&format!(" {}", display.time(at_ms)));
-    }
-    if let Some(command) = &hit.command {
-        head.push_str(&format!(" {}", described(command)));
-    }
-    let mut text = format!("{}\n", display.in_tone(&head, Some(Tone::Past)));
-    for line in &hit.before {
-        text.push_str(&format!("  {}\n", printable(line)));
-    }
-    let (before, rest) = hit
-        .line
-        .split_at_checked(hit.match_start)
-        .unwrap_or((&hit.line, ""));
-    let length = hit.match_end.saturating_sub(hit.match_start);
-    let (found, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+    let label = hit.label.iter().map(|label| format!("({label})"));
+    let time = hit.at_ms.iter().map(|at_ms| display.time(*at_ms));
+    let command = hit.command.iter().map(described);
+    let place = format!("{}@{}", hit.terminal, hit.offset);
+    let head: Vec<String> = iter::once(place)
+        .chain(label)
+        .chain(time)
+        .chain(command)
+        .collect();
+    let indented = |line: &String| format!("  {}\n", printable(line));
+    let (line, found) = (&hit.line, hit.match_start..hit.match_end);
+    let (before, rest) = line.split_at_checked(found.start).unwrap_or((line, ""));
+    let (found, after) = rest.split_at_checked(found.len()).unwrap_or((rest, ""));
     let found = match found {
         "" => String::new(),
         found => display.in_tone(&printable(found), Some(Tone::Bad)),
     };
-    text.push_str(&format!(
-        "  {}{found}{}\n",
+    format!(
+        "{}\n{}  {}{found}{}\n{}",
+        display.in_tone(&head.join(" "), Some(Tone::Past)),
+        hit.before.iter().map(indented).collect::<String>(),
         printable(before),
-        printable(after)
-    ));
-    for line in &hit.after {
-        text.push_str(&format!("  {}\n", printable(line)));
-    }
-    text
+        printable(after),
+        hit.after.iter().map(indented).collect::<String>(),
+    )
 }
 
 fn shown_command(command: &CommandInfo, display: Display) -> String {

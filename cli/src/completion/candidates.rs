@@ -166,7 +166,7 @@ pub(super) fn clients() -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn actions() -> Vec<CompletionCandidate> {
-    ACTIONS.into_iter().map(CompletionCandidate::new).collect()
+    ACTIONS.iter().map(CompletionCandidate::new).collect()
 }
 
 /// A command: a program, and then paths.
