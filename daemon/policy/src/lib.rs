@@ -21,6 +21,7 @@ mod shell;
 mod tests;
 mod typed;
 mod word_list;
+mod work;
 
 pub use agent_line::agent_line;
 pub use daemon::Daemon;

@@ -12,6 +12,7 @@ use crate::shell::expansion::{Scope, expand_value};
 use crate::shell::state::{Content, PARAMETERS, ShellState};
 use crate::shell::syntax::grammar::{Step, walk};
 use crate::shell::word::{UNKNOWN, Word, is_assignment, is_name};
+use crate::work;
 
 /// Builtins that give a variable a value that the text does not tell.
 const READERS: [&str; 8] = [
@@ -68,6 +69,11 @@ pub(super) fn assign(
     let behind = source.text.get(target.end_byte()..).unwrap_or_default();
     let appends = behind.starts_with("+=");
     let known = state.contents(name).map(<[Content]>::to_vec);
+    let units = known.iter().flatten().map(Content::units).sum();
+    if !work::spend(units) {
+        state.blur(name);
+        return Some((name.to_owned(), vec![Content::Unknown]));
+    }
     let known = known.unwrap_or_else(|| vec![Content::Unknown]);
     let scope = Scope::of(state);
     let contents = readings(|choices| {

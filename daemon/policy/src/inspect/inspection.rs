@@ -19,6 +19,7 @@ use crate::program::wrapper;
 use crate::shell::state::ShellState;
 use crate::shell::text::quote::command_text;
 use crate::shell::word::{Word, joined};
+use crate::work;
 
 /// Shell lines in shell lines, and statements in statements, that are read.
 pub(crate) const MAX_DEPTH: usize = 160;
@@ -29,6 +30,12 @@ const MAX_READ_BYTES: usize = 8 * MAX_JUDGED_BYTES;
 /// What a line within a text counts for beside its length. To parse the shortest one takes as long as to
 /// read this much.
 const BYTES_OF_EACH_TEXT: usize = 2 << 10;
+
+/// What it takes to parse a byte of a text.
+const UNITS_OF_BYTE: usize = 16;
+/// What it takes to look a command up, and each of its words.
+const UNITS_OF_COMMAND: usize = 512;
+const UNITS_OF_WORD: usize = 32;
 
 /// Bytes of words, of all commands of a text together. A command that starts another one holds the
 /// other's words too, so `sudo sudo sudo …` holds its words as often as it is deep. The commands of a
@@ -236,7 +243,7 @@ impl Inspection {
     pub(super) fn count_text(&mut self, bytes: usize, span: Span) -> bool {
         let bytes = bytes.saturating_add(BYTES_OF_EACH_TEXT);
         self.read_bytes = self.read_bytes.saturating_add(bytes);
-        let fits = self.has_read_all();
+        let fits = work::spend(bytes.saturating_mul(UNITS_OF_BYTE)) && self.has_read_all();
         if !fits {
             self.note_too_much(span);
         }
@@ -277,9 +284,10 @@ impl Inspection {
         self.word_bytes = self.word_bytes.saturating_add(bytes);
         self.longest_command = self.longest_command.max(bytes);
         let of_longest = self.longest_command.saturating_mul(MAX_ARGV_READS);
-        let fits = self.word_bytes <= MAX_WORD_BYTES.max(of_longest);
+        let units = UNITS_OF_COMMAND + words.len() * UNITS_OF_WORD + bytes;
+        let fits = work::spend(units) && self.word_bytes <= MAX_WORD_BYTES.max(of_longest);
         if !fits {
-            self.note(Verdict::Unknown, TOO_MUCH_NESTED, span);
+            self.note_too_much(span);
         }
         fits
     }

@@ -44,6 +44,7 @@ use crate::shell::state::{ShellState, Values};
 use crate::shell::text::dialect;
 use crate::shell::text::quote::{command_text, quoted};
 use crate::shell::word::Word;
+use crate::work;
 use command_sink::CommandSink;
 use gate::CompiledGate;
 use inspection::{Inspection, SearchPath};
@@ -51,7 +52,9 @@ use inspector::Inspector;
 use script::inspect_without_grammar;
 use stdin::Stdin;
 
-/// Inspects what is about to run.
+const TOO_MUCH_WORK: &str = "it takes too long to find out all that it does";
+
+/// Inspects what is about to run, within the budget of a judgement.
 pub(crate) fn inspect(
     request: &Request<'_>,
     completeness: Completeness,
@@ -97,6 +100,13 @@ pub(crate) fn inspect(
     inspector.obey_written_homes();
     inspector.inspection.note_exfiltration();
     let mut inspection = inspector.inspection;
+    if work::is_spent() {
+        let whole = Span {
+            start: 0,
+            end: text.len(),
+        };
+        inspection.note_unread(Verdict::Unknown, TOO_MUCH_WORK, whole);
+    }
     if inspection.search_path == SearchPath::Own {
         let commands = inspection.commands.iter_mut();
         for command in commands.chain(&mut inspection.unordered.commands) {
@@ -146,7 +156,12 @@ pub(crate) fn state_behind(
 ) -> (ShellState, Readers) {
     let mut inspector = Inspector::default();
     inspector.inspection.state = state.clone();
-    inspect_line(&mut inspector, line, program, Completeness::Whole);
+    work::within_budget(|| {
+        inspect_line(&mut inspector, line, program, Completeness::Whole);
+        if work::is_spent() {
+            inspector.inspection.state.blur_all();
+        }
+    });
     let commands = &inspector.inspection.commands;
     let lines = commands.iter().filter(|command| reads_lines(command));
     let readers = Readers {

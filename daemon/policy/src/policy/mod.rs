@@ -38,6 +38,7 @@ use crate::rules::rule_spec::RuleSpec;
 use crate::shell::state::ShellState;
 use crate::shell::state::place::Place;
 use crate::typed::TypedLine;
+use crate::work;
 use approved::Approved;
 use decision::Decision;
 use error::PolicyError;
@@ -182,6 +183,17 @@ impl Policy {
     }
 
     fn decide_in(
+        &self,
+        state: &ShellState,
+        start: &PossibleCwd,
+        request: &Request<'_>,
+        completeness: Completeness,
+        gate: &CompiledGate,
+    ) -> Decision {
+        work::within_budget(|| self.decide_within(state, start, request, completeness, gate))
+    }
+
+    fn decide_within(
         &self,
         state: &ShellState,
         start: &PossibleCwd,

@@ -13,6 +13,7 @@ const LAYERS: [&[&str]; 9] = [
         "path",
         "request",
         "word_list",
+        "work",
     ],
     &["pattern", "shell"],
     &["program"],

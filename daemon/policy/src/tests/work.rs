@@ -47,6 +47,65 @@ const REPEATED: &[(&str, &str, &str, &str)] = &[
     ("sh", "eval ", "eval ", "ls"),
 ];
 
+/// Texts of which each part makes what the next one reads longer, with how often the part is repeated.
+const GROWING: &[(&str, &str, usize, &str)] = &[
+    ("a=(x y);", "a+=(\"${a[@]}\");", 100, "\"${a[@]}\""),
+    ("a=(x y);", "a+=(\"${a[@]}\");", 900, "ls"),
+    ("a=(x y);", "a+=(\"${a[@]}\");", 900, "rm \"${a[@]}\""),
+    ("a=(x y);f(){ a+=(\"${a[@]}\");};", "f;", 100, ""),
+    ("a=(x y);", "a+=(${a[*]});", 100, "${a[@]}"),
+    (
+        "a=(x y);",
+        "a=(\"${a[@]}\" \"${a[@]}\");",
+        30,
+        "\"${a[@]}\"",
+    ),
+    ("", "PATH=a:$PATH ", 4_600, "git x"),
+    ("", "$(", 10_000, ""),
+    ("while read a; do ", "b=$a$b;", 8_000, "done"),
+    ("zsh -c '", "a=$a$a;", 8_000, "'"),
+    ("python3 -c '", "a[\"x\"]=", 6_000, "1'"),
+    ("echo ls | tee ", "w$x ", 12_000, ";sh w"),
+    ("", "#a\n", 20_000, ""),
+    ("", "a=$a$a;", 8_000, ""),
+    ("", "a=\"$a x\";", 6_000, ""),
+    ("ruby -e '", "%w(a b) ", 7_000, "'"),
+    ("printf -v x '%s' ", "a ", 30_000, "; $x"),
+    ("printf -v x '%05000d' ", "1 ", 20_000, "; $x"),
+    ("", "ssh h ", 9_000, ""),
+    ("", "export A=b ", 5_000, ""),
+    ("", "A=b ", 15_000, ""),
+    ("", "eval ", 12_000, "ls"),
+    ("awk 'BEGIN{", "a=a \"x\";", 7_000, "}'"),
+    ("", "if a; then x=$x1; else x=${x}2; fi; ", 1_700, "$x"),
+    ("", "echo a1 >> w;", 990, "sh w"),
+    ("echo ", "{a,b}", 12_000, ""),
+    ("", "docker exec x ", 4_600, "ls"),
+    ("", "a=${a}x;", 8_000, "$a"),
+    ("", "a=b c() { ", 6_000, ""),
+    ("", "case $a in x) a=${a}y;; ", 2_500, ""),
+    ("alias a='", "b ", 30_000, "'; a"),
+];
+
+/// How long one of them may take. A release takes a twentieth of it.
+const MAX_GROWING_TIME: Duration = Duration::from_secs(2);
+
+#[test]
+fn what_grows_is_judged_within_a_budget() {
+    let mut slow = Vec::new();
+    for (begin, part, times, end) in GROWING {
+        let text = format!("{begin}{}{end}", part.repeat(*times));
+        let started = processor_time();
+        let judged = judge_line("sh", &text);
+        let took = processor_time().saturating_sub(started);
+        println!("{took:>10.1?} {:?} {begin}{part}{end}", judged.verdict);
+        if took > MAX_GROWING_TIME {
+            slow.push(format!("{begin}{part}{end}: {took:?}"));
+        }
+    }
+    assert_eq!(slow, Vec::<String>::new());
+}
+
 /// How long one text may take here: a build without optimization takes some twenty times as long as a
 /// release, on a machine that does other things. Without the bounds many take minutes.
 const MAX_TIME: Duration = Duration::from_secs(15);
@@ -81,6 +140,13 @@ fn what_is_not_read_is_unknown() {
         let few = judge_line("sh", &format!("{begin}{}{end}", part.repeat(20)));
         assert_eq!(few.verdict, Verdict::Safe, "{begin}{part}: {few:?}");
     }
+}
+
+/// How long this thread has run (proc(5), schedstat). What else the machine does does not count.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let nanoseconds = stat.split_whitespace().next().unwrap();
+    Duration::from_nanos(nanoseconds.parse().unwrap())
 }
 
 fn judge_line(program: &str, text: &str) -> Judgement {

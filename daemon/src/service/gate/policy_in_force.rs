@@ -10,9 +10,9 @@ use termd_proto::terminal::{Front, Owner};
 
 use termd_policy::{Approved, CompiledGate, Completeness, Decision, Policy, Request};
 
-/// The longest text that is judged on the thread that serves everybody: some two milliseconds of
-/// work, where 64 KiB take thirty to fifty.
-const MAX_INLINE_BYTES: usize = 4_096;
+/// The longest text that is judged on the thread that serves everybody. A longer one can use up the budget
+/// of a judgement, by values that double, which takes a tenth of a second.
+const MAX_INLINE_BYTES: usize = 256;
 
 /// The policy in force.
 #[derive(Debug)]

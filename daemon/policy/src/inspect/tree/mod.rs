@@ -8,6 +8,8 @@ mod declaration;
 mod redirected;
 mod temporary;
 
+use std::collections::HashSet;
+
 use termd_proto::policy::{Span, Verdict};
 use tree_sitter::Node;
 
@@ -27,9 +29,15 @@ use crate::shell::state::{Content, ShellState};
 use crate::shell::syntax::reserved_words::is_reserved;
 use crate::shell::text::backticks::unescaped;
 use crate::shell::word::UNKNOWN;
+use crate::work;
 use declaration::inspect_declaration;
 use redirected::RedirectedStatement;
 use temporary::TemporaryAssignments;
+
+/// What it takes to walk over a node, beside the state that is copied for it.
+const UNITS_OF_STATEMENT: usize = 16;
+/// What it takes to look at a value that a variable is given, beside its bytes.
+const UNITS_OF_ASSIGNED: usize = 512;
 
 /// What a statement's redirections give its command.
 #[derive(Debug, Default)]
@@ -56,6 +64,21 @@ fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut cursor).collect()
 }
 
+/// The children of a node that a `&` follows. A node's sibling is looked for from the root, so none is asked
+/// for its own.
+fn in_background(parent: Node<'_>) -> HashSet<usize> {
+    let mut cursor = parent.walk();
+    let mut before = None;
+    let mut found = HashSet::new();
+    for child in parent.children(&mut cursor) {
+        if child.kind() == "&" {
+            found.extend(before);
+        }
+        before = Some(child.id());
+    }
+    found
+}
+
 /// The descriptor of a redirection that the grammar has taken for a word: `sh 0< FILE`.
 fn descriptor_word(command: Node<'_>, source: Source<'_>) -> Option<Span> {
     let is_descriptor = |word: &Node<'_>| {
@@ -72,7 +95,8 @@ impl TreeWalk<'_> {
     pub(super) fn statement(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
         let span = self.source.span(node);
         let inspection = self.sink.inspection();
-        if inspection.is_too_deep(depth, span) || inspection.is_over_cap() {
+        let is_affordable = work::spend(UNITS_OF_STATEMENT + inspection.state.units());
+        if inspection.is_too_deep(depth, span) || inspection.is_over_cap() || !is_affordable {
             return;
         }
         match node.kind() {
@@ -147,12 +171,16 @@ impl TreeWalk<'_> {
     }
 
     fn children(&mut self, node: Node<'_>, stdin: &Stdin, depth: usize) {
-        self.statements(&named_children(node), stdin, depth);
+        self.statements(node, &named_children(node), stdin, depth);
     }
 
-    fn statements(&mut self, nodes: &[Node<'_>], stdin: &Stdin, depth: usize) {
+    fn statements(&mut self, parent: Node<'_>, nodes: &[Node<'_>], stdin: &Stdin, depth: usize) {
+        let in_background = in_background(parent);
         for node in nodes {
-            let is_background = node.next_sibling().is_some_and(|next| next.kind() == "&");
+            if work::is_spent() {
+                return;
+            }
+            let is_background = in_background.contains(&node.id());
             let before = is_background.then(|| self.state().clone());
             self.statement(*node, stdin, depth + 1);
             if let Some(before) = before {
@@ -251,16 +279,16 @@ impl TreeWalk<'_> {
             }
         }
         if is_case {
-            self.statements(&own, stdin, depth);
+            self.statements(node, &own, stdin, depth);
             before = self.state().clone();
         } else {
             let mut cursor = node.walk();
             let count = node.children_by_field_name("condition", &mut cursor);
             let count = count.filter(Node::is_named).count();
             let (condition, body) = own.split_at(count.min(own.len()));
-            self.statements(condition, stdin, depth);
+            self.statements(node, condition, stdin, depth);
             before.join(&self.state().clone());
-            self.statements(body, stdin, depth);
+            self.statements(node, body, stdin, depth);
             after.add(self.state());
         }
         for clause in clauses {
@@ -377,6 +405,9 @@ impl TreeWalk<'_> {
                 Content::List(values) => values,
             };
             for value in values {
+                if !work::spend(UNITS_OF_ASSIGNED + value.len()) {
+                    return;
+                }
                 self.sink.assignment(&name, &value, span, depth);
             }
         }
@@ -425,6 +456,9 @@ impl TreeWalk<'_> {
         let mut after = StateUnion::default();
         alternatives.dedup();
         for (words, is_unlikely) in alternatives {
+            if work::is_spent() {
+                break;
+            }
             *self.state() = with_temporary.clone();
             let inspection = self.sink.inspection();
             let was_unlikely = inspection.is_unlikely;

@@ -12,6 +12,7 @@ use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
+use crate::work;
 
 /// What the names of the files begin with that a program cuts its input into.
 fn prefix_of_parts(table: &ProgramTable, program: &str, args: &[Word]) -> Option<String> {
@@ -31,6 +32,9 @@ fn prefix_of_parts(table: &ProgramTable, program: &str, args: &[Word]) -> Option
     }
 }
 
+/// What it takes to learn of a file.
+const UNITS_OF_FILE: usize = 768;
+
 /// Programs that make a program of what they read, and name it behind `-o`.
 const COMPILERS: &str =
     "cc gcc g++ c++ clang clang++ tcc rustc go ghc gfortran ld nim crystal v dmd gdc ldc2 ocamlopt";
@@ -47,6 +51,9 @@ impl Inspection {
         let written = &mut self.written;
         let is_link = makes_links(program, args);
         for file in danger::written_files(&self.programs, program, args) {
+            if !work::spend(UNITS_OF_FILE) {
+                break;
+            }
             match file {
                 WrittenFile::New(path) if matches!(program, "tee" | "sponge") => {
                     let appends = args

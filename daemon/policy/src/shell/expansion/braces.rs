@@ -2,6 +2,7 @@
 //! read. Words and nesting are bounded.
 
 use crate::shell::word::UNKNOWN;
+use crate::work;
 
 /// Words that one word may become. What a brace beyond that makes is unknown.
 const MAX_BRACE_WORDS: usize = 64;
@@ -10,11 +11,12 @@ const MAX_BRACE_DEPTH: usize = 8;
 
 /// Expands `a{b,c}d`; a `{` that is quoted, or has no comma, stays.
 pub(super) fn expand_braces(raw: &str, depth: usize, out: &mut Vec<String>) {
+    let is_affordable = work::spend(raw.len());
     let Some((start, end, cuts)) = first_brace(raw) else {
         out.push(raw.to_owned());
         return;
     };
-    if depth >= MAX_BRACE_DEPTH || out.len() >= MAX_BRACE_WORDS {
+    if depth >= MAX_BRACE_DEPTH || out.len() >= MAX_BRACE_WORDS || !is_affordable {
         let unknown = UNKNOWN.to_string();
         if out.last() != Some(&unknown) {
             out.push(unknown);

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use crate::work;
+
 /// Readings of one command in which every value is known.
 const MAX_READINGS: usize = 12;
 
@@ -79,7 +81,7 @@ pub(crate) fn readings<T>(mut read: impl FnMut(&mut Choices) -> T) -> Vec<(T, bo
     let mut found = Vec::new();
     let mut choices = Some(Choices::default());
     while let Some(mut current) = choices.take() {
-        if found.len() == MAX_READINGS {
+        if found.len() == MAX_READINGS || work::is_spent() {
             current = Choices::none();
             let made = read(&mut current);
             found.push((made, false));

@@ -9,6 +9,10 @@ use super::{MAX_EVALUATION_DEPTH, Scope, expand_value};
 use crate::shell::state::{Content, PARAMETERS};
 use crate::shell::text::backticks::unescaped;
 use crate::shell::text::char_reader::CharReader;
+use crate::work;
+
+/// What it takes to put one value into a word, beside its bytes.
+const UNITS_OF_VALUE: usize = 16;
 
 /// Reads one word after its braces are expanded.
 pub(super) struct Expander<'a, 'c> {
@@ -41,6 +45,10 @@ impl<'a, 'c> Expander<'a, 'c> {
             self.tilde();
         }
         while let Some(c) = self.rest.next() {
+            if work::is_spent() {
+                self.words.push_unknown(Quoting::Bare);
+                return;
+            }
             match c {
                 '\'' => {
                     let text = self.rest.single_quoted();
@@ -299,6 +307,7 @@ impl<'a, 'c> Expander<'a, 'c> {
         let contents = self.scope.state.contents(name)?;
         let taken = self.choices.take_of_variable(name, contents.len());
         let content = taken.and_then(|taken| contents.get(taken));
+        let content = content.filter(|content| work::spend(content.units()));
         Some(content.cloned().unwrap_or(Content::Unknown))
     }
 
@@ -359,6 +368,10 @@ impl<'a, 'c> Expander<'a, 'c> {
         }
         self.is_empty_list = elements.is_empty();
         for (at, element) in elements.iter().enumerate() {
+            if work::is_spent() {
+                self.words.push_unknown(Quoting::Bare);
+                return;
+            }
             if at > 0 {
                 if self.words.is_value() {
                     self.words.push(' ');
@@ -374,6 +387,10 @@ impl<'a, 'c> Expander<'a, 'c> {
     }
 
     fn value(&mut self, value: &str, quoting: Quoting) {
+        if !work::spend(UNITS_OF_VALUE + value.len()) {
+            self.words.push_unknown(quoting);
+            return;
+        }
         let separators = self.scope.state.separators();
         self.words.push_value(value, separators.as_deref(), quoting);
     }

@@ -18,6 +18,7 @@ use termd_proto::policy::Span;
 
 use crate::shell::state::ShellState;
 use crate::shell::word::Word;
+use crate::work;
 use braces::expand_braces;
 use choices::Choices;
 use expander::Expander;
@@ -25,6 +26,9 @@ use word_builder::WordBuilder;
 
 /// Substitutions in substitutions that are evaluated.
 pub(super) const MAX_EVALUATION_DEPTH: usize = 6;
+
+/// What it takes to expand a word, beside its bytes.
+const UNITS_OF_WORD: usize = 192;
 
 /// Where a word is evaluated.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +51,10 @@ pub(crate) fn expand(raw: &str, span: Span, scope: Scope<'_>, choices: &mut Choi
     expand_braces(raw, 0, &mut written);
     let mut words = Vec::new();
     for one in written {
+        if !work::spend(UNITS_OF_WORD + one.len()) {
+            words.push(Word::unknown(span));
+            break;
+        }
         let mut expander = Expander::new(&one, WordBuilder::default(), scope, choices);
         expander.read();
         words.extend(expander.words.finish().into_iter().map(|word| Word {

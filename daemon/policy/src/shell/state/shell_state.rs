@@ -17,6 +17,11 @@ const MAX_CONTENT_BYTES: usize = 16 << 10;
 /// Bytes of all values, functions and aliases.
 const MAX_STATE_BYTES: usize = 128 << 10;
 
+/// What it takes to copy an element of a list, beside its bytes.
+const UNITS_OF_ELEMENT: usize = 64;
+/// What it takes to copy what is known of a variable, but for its values, which are shared.
+const UNITS_OF_VARIABLE: usize = 32;
+
 /// The name of the variable that holds the positional parameters, as a list.
 pub(crate) const PARAMETERS: &str = "@";
 
@@ -40,6 +45,18 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// What it takes to copy it.
+    pub(crate) fn units(&self) -> usize {
+        match self {
+            Self::Unknown => 0,
+            Self::Text(text) => text.len(),
+            Self::List(elements) => elements
+                .iter()
+                .map(|text| text.len() + UNITS_OF_ELEMENT)
+                .sum(),
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Unknown => 0,
@@ -81,6 +98,12 @@ pub(crate) struct ShellState {
 }
 
 impl ShellState {
+    /// What it takes to copy it.
+    pub(crate) fn units(&self) -> usize {
+        let names = self.variables.len() + self.functions.len() + self.aliases.len();
+        names.saturating_mul(UNITS_OF_VARIABLE)
+    }
+
     /// The possible contents of a variable. `None`: it has what the environment gives it.
     pub(crate) fn contents(&self, name: &str) -> Option<&[Content]> {
         if self.has_references || self.attributed.contains(name) {
