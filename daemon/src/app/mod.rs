@@ -474,15 +474,18 @@ fn api(
     let screen = ScreenHandler {
         catalog: catalog.clone(),
         screens: screens.clone(),
+        output_secrets: output_secrets.clone(),
     };
     let recording = RecordingHandler {
         catalog: catalog.clone(),
         screens: screens.clone(),
+        output_secrets: output_secrets.clone(),
     };
     let interact = InteractHandler {
         catalog: catalog.clone(),
         input: Arc::clone(input),
         store: store.clone(),
+        output_secrets: output_secrets.clone(),
     };
     let command = CommandHandler {
         output_secrets: output_secrets.clone(),
@@ -508,7 +511,7 @@ fn api(
         gate.approvals.clone(),
     )
     .with_shell(services.creator.agents.output.for_shell());
-    let mut api = Api::default();
+    let mut api = Api::hiding(output_secrets.clone());
     acp.register(&mut api);
     session.register(&mut api);
     ShellHandler { in_place }.register(&mut api);
