@@ -418,6 +418,14 @@ fn register_for_people(api: &mut Api, services: &Services) {
     secret.register(api);
 }
 
+fn recording(services: &Services) -> RecordingHandler {
+    RecordingHandler {
+        catalog: services.catalog.clone(),
+        screens: services.screens.clone(),
+        output_secrets: services.output_secrets.clone(),
+    }
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -476,11 +484,7 @@ fn api(
         screens: screens.clone(),
         output_secrets: output_secrets.clone(),
     };
-    let recording = RecordingHandler {
-        catalog: catalog.clone(),
-        screens: screens.clone(),
-        output_secrets: output_secrets.clone(),
-    };
+    let recording = recording(services);
     let interact = InteractHandler {
         catalog: catalog.clone(),
         input: Arc::clone(input),
