@@ -11,6 +11,7 @@ mod daemon_files;
 mod ends;
 mod environment;
 mod files;
+mod output_secrets;
 mod protected;
 mod record;
 mod rules;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         ends::ATTACKS,
         environment::ATTACKS,
         files::ATTACKS,
+        output_secrets::ATTACKS,
         protected::ATTACKS,
         record::ATTACKS,
         rules::ATTACKS,

@@ -441,6 +441,14 @@ fn output(services: &Services) -> OutputHandler {
     }
 }
 
+fn recording(services: &Services) -> RecordingHandler {
+    RecordingHandler {
+        catalog: services.catalog.clone(),
+        screens: services.screens.clone(),
+        output_secrets: services.output_secrets.clone(),
+    }
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -498,15 +506,14 @@ fn api(
     let screen = ScreenHandler {
         catalog: catalog.clone(),
         screens: screens.clone(),
+        output_secrets: output_secrets.clone(),
     };
-    let recording = RecordingHandler {
-        catalog: catalog.clone(),
-        screens: screens.clone(),
-    };
+    let recording = recording(services);
     let interact = InteractHandler {
         catalog: catalog.clone(),
         input: Arc::clone(input),
         store: store.clone(),
+        output_secrets: output_secrets.clone(),
     };
     let command = CommandHandler {
         output_secrets: output_secrets.clone(),
@@ -532,7 +539,7 @@ fn api(
         gate.approvals.clone(),
     )
     .with_shell(services.creator.agents.output.for_shell());
-    let mut api = Api::default();
+    let mut api = Api::hiding(output_secrets.clone());
     acp.register(&mut api);
     session.register(&mut api);
     ShellHandler { in_place }.register(&mut api);

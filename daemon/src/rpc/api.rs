@@ -17,6 +17,7 @@ use super::context::ConnectionContext;
 use super::error::RpcError;
 use super::params;
 use super::subscription::{EventSink, Subscription};
+use crate::service::OutputSecrets;
 
 /// A call under way.
 pub(super) type Running = BoxFuture<'static, Result<Answer, RpcError>>;
@@ -38,6 +39,8 @@ pub(super) enum Served {
 #[derive(Default)]
 pub struct Api {
     methods: HashMap<&'static str, Served>,
+    /// Hides secrets in answers to agents; `None` in tests.
+    pub(super) output_secrets: Option<OutputSecrets>,
 }
 
 impl std::fmt::Debug for Api {
@@ -47,6 +50,14 @@ impl std::fmt::Debug for Api {
 }
 
 impl Api {
+    /// No methods yet, whose answers have no secrets in them where those are hidden.
+    pub(crate) fn hiding(output_secrets: OutputSecrets) -> Self {
+        Self {
+            output_secrets: Some(output_secrets),
+            ..Self::default()
+        }
+    }
+
     /// Serves the method `M` by a function of `handler`.
     pub fn method<M, H, F, Fut>(&mut self, handler: &Arc<H>, serve: F)
     where

@@ -24,6 +24,7 @@ use super::limits::{
 };
 use super::outbox::{Outbox, Queued};
 use super::request::{CANCEL_METHOD, Incoming, Params, cancelled_id};
+use super::secret_filter::SecretFilter;
 
 /// Why a connection has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +54,13 @@ pub(super) struct CallQueue {
     dispatcher: Dispatcher,
     pub(super) calls: Calls,
     outbox: Outbox,
+    secrets: SecretFilter,
 }
 
 impl CallQueue {
     pub(super) fn new(context: Arc<ConnectionContext>, dispatcher: Dispatcher) -> Self {
         Self {
+            secrets: dispatcher.secret_filter(),
             context,
             dispatcher,
             calls: Calls::default(),
@@ -148,7 +151,7 @@ impl CallQueue {
             self.context.counters.count_error();
         }
         let head = Answer::head(id);
-        match self.push(&head, answer.into_body()) {
+        match self.push(&head, self.secrets.hide(answer.into_body())) {
             Queued::Yes => Ok(()),
             Queued::TooManyMessages => Err(End::PeerNotReading),
             Queued::TooManyBytes => {
@@ -171,7 +174,7 @@ impl CallQueue {
     /// Queues an event, which is never dropped: it was taken only where there was room.
     pub(super) fn event(&mut self, event: Box<RawValue>) -> Result<(), End> {
         let text = String::from(Box::<str>::from(event));
-        match self.push("", text.into_bytes()) {
+        match self.push("", self.secrets.hide(text.into_bytes())) {
             Queued::Yes => Ok(()),
             Queued::TooManyBytes | Queued::TooManyMessages => Err(End::PeerNotReading),
         }

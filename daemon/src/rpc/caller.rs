@@ -18,6 +18,16 @@ impl ConnectionContext {
         self.introduction().front.unwrap_or(Front::Cli)
     }
 
+    /// The front that secrets are hidden from: an agent's process may be a client of any front.
+    pub(super) fn reader(&self) -> Front {
+        let front = self.front();
+        if front.is_agents() || !(self.was_agents_front() || self.placement().agent.is_some()) {
+            front
+        } else {
+            Front::Mcp
+        }
+    }
+
     /// The owner of what is done through ACP, in this ACP session.
     pub(super) fn acp_owner(&self, session: &str) -> Owner {
         self.owner(Front::Acp, Some(session.to_owned()))

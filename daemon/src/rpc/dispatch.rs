@@ -17,6 +17,7 @@ use super::context::ConnectionContext;
 use super::error::RpcError;
 use super::params;
 use super::request::Params;
+use super::secret_filter::SecretFilter;
 use super::subscription::Subscriptions;
 
 /// When a call begins.
@@ -54,6 +55,14 @@ impl Dispatcher {
             api,
             context: Arc::clone(context),
             subscriptions: Subscriptions::new(events),
+        }
+    }
+
+    /// Hides secrets in what the connection is sent.
+    pub(super) fn secret_filter(&self) -> SecretFilter {
+        SecretFilter {
+            output_secrets: self.api.output_secrets.clone(),
+            context: Arc::clone(&self.context),
         }
     }
 

@@ -30,6 +30,7 @@ pub mod peer;
 mod peer_quota;
 mod receive;
 pub mod request;
+mod secret_filter;
 pub mod server;
 mod subscription;
 #[cfg(test)]

@@ -1,16 +1,31 @@
 //! Secrets in output that goes to a model.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use termd_policy::secrets::output::KnownSecrets;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::Value;
+use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
 use termd_policy::secrets::redact::Redactor;
+use termd_proto::Offset;
+use termd_proto::interact::MatchedText;
+use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
 use termd_proto::terminal::{Front, ReadResult};
+use termd_vt::Model;
 
 use super::gate::PolicyInForce;
 use crate::terminal::Terminal;
+use crate::terminal::output::transcript::{Span, TranscriptError};
+
+/// Output on each side of what is read in which a secret may begin or end, in bytes: as long as a private
+/// key.
+const CONTEXT_BYTES: u64 = 4 * 1024;
+/// The same for a screen, in rows.
+const CONTEXT_ROWS: i64 = 100;
+/// Stands for each byte of a secret where lengths have to stay: in exact bytes and on screens.
+const MASK: char = '*';
 
 /// Hides secrets in output. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -22,13 +37,39 @@ pub(crate) struct OutputSecrets {
 }
 
 impl OutputSecrets {
-    /// A terminal's output as it is given to a client of this front. Exact bytes stay as they are: they are
-    /// for programs.
-    pub(crate) fn hide(&self, front: Front, terminal: &Terminal, result: ReadResult) -> ReadResult {
-        let text = result.text.as_deref();
-        let hidden = text.and_then(|text| self.hidden(front, terminal, text));
-        let text = hidden.or(result.text);
-        ReadResult { text, ..result }
+    /// What was read of a terminal's output, as it is given to a client of this front. In exact bytes each
+    /// byte of a secret is masked; those for an agent's shell stay, which has its own ways to ask for them.
+    pub(crate) async fn hide(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        mut result: ReadResult,
+    ) -> Result<ReadResult, TranscriptError> {
+        let range = (result.start, result.end);
+        if let Some(text) = &result.text
+            && let Some(hidden) = self.hidden_between(front, terminal, text, range).await?
+        {
+            result.text = Some(hidden);
+        }
+        if let Some(data) = &result.data
+            && self.are_hidden_everywhere(front)
+            && let Ok(mut bytes) = BASE64.decode(data)
+        {
+            let (before, after) = context(terminal, range).await?;
+            let text = same_length(&bytes);
+            let piece = OutputPiece {
+                before: &before,
+                text: &text,
+                after: &after,
+            };
+            for part in self.redactor.secret_parts(&terminal.record.secrets, piece) {
+                if let Some(secret) = bytes.get_mut(part.range) {
+                    secret.fill(MASK as u8);
+                }
+            }
+            result.data = Some(BASE64.encode(bytes));
+        }
+        Ok(result)
     }
 
     /// The secrets of a command's environment, if they are hidden from clients of the front that creates
@@ -48,21 +89,212 @@ impl OutputSecrets {
     fn are_hidden(&self, front: Front) -> bool {
         match front {
             Front::Shell => self.hidden_in_shells,
-            Front::Acp | Front::Mcp => self.policy.get().hides_secrets(),
-            Front::Cli | Front::Daemon => false,
+            Front::Acp | Front::Mcp | Front::Cli | Front::Daemon => {
+                self.are_hidden_everywhere(front)
+            }
         }
     }
 
-    /// A text without the secrets in it; `None`: it stays.
-    pub(crate) fn hidden(&self, front: Front, terminal: &Terminal, text: &str) -> Option<String> {
-        if !self.are_hidden(front) {
-            return None;
+    /// Whether they are hidden in every answer to clients of the front, and not in texts of output alone.
+    pub(crate) fn are_hidden_everywhere(&self, front: Front) -> bool {
+        matches!(front, Front::Acp | Front::Mcp) && self.policy.get().hides_secrets()
+    }
+
+    /// The text of a range of output without the secrets in it; `None`: it stays. A secret may begin before
+    /// the range, and end after it.
+    pub(crate) async fn hidden_between(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        text: &str,
+        range: (Offset, Offset),
+    ) -> Result<Option<String>, TranscriptError> {
+        if !self.are_hidden(front) || text.is_empty() {
+            return Ok(None);
         }
-        let named = terminal.record.secrets.hide(text);
-        match (self.redactor.output(&named), &named) {
-            (Cow::Owned(hidden), _) => Some(hidden),
-            (Cow::Borrowed(_), Cow::Owned(named)) => Some(named.clone()),
-            (Cow::Borrowed(_), Cow::Borrowed(_)) => None,
+        // A model cannot choose what its shell reads, which is all from the start on.
+        let (before, after) = if front == Front::Shell {
+            Default::default()
+        } else {
+            context(terminal, range).await?
+        };
+        let piece = OutputPiece {
+            before: &before,
+            text,
+            after: &after,
+        };
+        Ok(self.redactor.output(&terminal.record.secrets, piece))
+    }
+
+    /// Hides secrets in what matched a pattern, also one that the match is only a part of.
+    pub(crate) async fn hide_in_match(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        matched: &mut MatchedText,
+    ) -> Result<(), TranscriptError> {
+        if !self.are_hidden_everywhere(front) {
+            return Ok(());
+        }
+        let range = (matched.start, matched.end);
+        let (before, after) = context(terminal, range).await?;
+        let first_line = matched.text.lines().next().unwrap_or_default();
+        let begins = matched.line.find(first_line).unwrap_or_default();
+        let known = &terminal.record.secrets;
+        let in_line = OutputPiece {
+            before: matched.line.get(..begins).unwrap_or_default(),
+            text: &matched.text,
+            after: (matched.line)
+                .get(begins + matched.text.len()..)
+                .unwrap_or(&after),
+        };
+        let text = self.redactor.output(known, in_line);
+        let whole = OutputPiece {
+            before: &before,
+            text: &matched.line,
+            after: &after,
+        };
+        if let Some(line) = self.redactor.output(known, whole) {
+            matched.line = line;
+        }
+        if let Some(text) = text {
+            matched.text = text;
+        }
+        Ok(())
+    }
+
+    /// A screen as it is given to a client of this front: each character of a secret is masked, also of one
+    /// that only begins or ends in the rows that are asked for.
+    pub(crate) fn screen(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        model: &Model,
+        rows: ScreenRows,
+    ) -> Screen {
+        let mut screen = model.screen(rows);
+        let (Some(first), Some(last)) = (screen.lines.first(), screen.lines.last()) else {
+            return screen;
+        };
+        if !self.are_hidden_everywhere(front) {
+            return screen;
+        }
+        let around = ScreenRows {
+            since: None,
+            from_row: Some(first.row - CONTEXT_ROWS),
+            to_row: Some(last.row + CONTEXT_ROWS),
+        };
+        let mut masked = model.screen(around).lines;
+        self.mask(&terminal.record.secrets, &mut masked);
+        masked.retain(|row| {
+            (screen.lines)
+                .binary_search_by_key(&row.row, |row| row.row)
+                .is_ok()
+        });
+        screen.lines = masked;
+        screen
+    }
+
+    fn mask(&self, known: &KnownSecrets, rows: &mut [ScreenRow]) {
+        let mut text = String::new();
+        for row in &*rows {
+            text.extend(row.runs.iter().map(|run| run.text.as_str()));
+            if !row.wrapped {
+                text.push('\n');
+            }
+        }
+        let piece = OutputPiece {
+            text: &text,
+            ..OutputPiece::default()
+        };
+        let mut secrets = self.redactor.secret_parts(known, piece).into_iter();
+        let mut secret = secrets.next();
+        let mut at = 0;
+        for row in rows {
+            for run in &mut row.runs {
+                let mut shown = String::with_capacity(run.text.len());
+                for (index, character) in run.text.char_indices() {
+                    while secret
+                        .as_ref()
+                        .is_some_and(|part| part.range.end <= at + index)
+                    {
+                        secret = secrets.next();
+                    }
+                    let is_secret =
+                        (secret.as_ref()).is_some_and(|part| part.range.contains(&(at + index)));
+                    shown.push(if is_secret { MASK } else { character });
+                }
+                at += run.text.len();
+                run.text = shown;
+            }
+            at += usize::from(!row.wrapped);
         }
     }
+
+    /// Hides what has the shape of a secret in each text of a message. True: there was some.
+    pub(crate) fn hide_in_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => {
+                let hidden = self.hidden_in_text(text);
+                let is_hidden = hidden != *text;
+                *text = hidden;
+                is_hidden
+            }
+            Value::Array(values) => values
+                .iter_mut()
+                .fold(false, |hidden, value| self.hide_in_value(value) | hidden),
+            Value::Object(fields) => fields
+                .values_mut()
+                .fold(false, |hidden, value| self.hide_in_value(value) | hidden),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+}
+
+impl OutputSecrets {
+    /// A text that is no output. In a path each name is looked at by itself: a word with slashes is taken
+    /// for no token.
+    fn hidden_in_text(&self, text: &str) -> String {
+        let hidden = |text: &str| {
+            let piece = OutputPiece {
+                text,
+                ..OutputPiece::default()
+            };
+            let hidden = self.redactor.output(&KnownSecrets::default(), piece);
+            hidden.unwrap_or_else(|| text.to_owned())
+        };
+        if text.starts_with('/') {
+            text.split('/').map(hidden).collect::<Vec<_>>().join("/")
+        } else {
+            hidden(text)
+        }
+    }
+}
+
+/// What was printed before and after a range of output.
+async fn context(
+    terminal: &Terminal,
+    (start, end): (Offset, Offset),
+) -> Result<(String, String), TranscriptError> {
+    let transcript = &terminal.transcript;
+    let before = transcript
+        .read_range(start.back(CONTEXT_BYTES), start)
+        .await?;
+    let after = transcript.read(end, CONTEXT_BYTES).await?;
+    // What lies beyond a gap is not next to the range.
+    let text = |span: &Span, borders: bool| borders.then(|| same_length(&span.bytes));
+    Ok((
+        text(&before, before.end() == start).unwrap_or_default(),
+        text(&after, after.start == end).unwrap_or_default(),
+    ))
+}
+
+/// Bytes as text of the same length.
+fn same_length(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    text
 }

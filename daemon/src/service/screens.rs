@@ -29,14 +29,14 @@ impl Screens {
         Self { store }
     }
 
-    /// What a terminal's screen shows.
+    /// What a terminal's screen shows, with what its model does not know.
     pub(crate) async fn screen(
         &self,
         terminal: &Terminal,
-        rows: ScreenRows,
+        look: impl FnOnce(&Model) -> Screen,
     ) -> Result<Screen, TerminalError> {
         let tty = terminal.line_discipline().await;
-        let screen = self.look_at(terminal, |model| model.screen(rows)).await?;
+        let screen = self.look_at(terminal, look).await?;
         Ok(Screen {
             echo: tty.map(|tty| tty.echo),
             canonical: tty.map(|tty| tty.canonical),
@@ -59,8 +59,9 @@ impl Screens {
         terminal: &Terminal,
         at: Offset,
         rows: ScreenRows,
+        look: impl Fn(&Model) -> Screen,
     ) -> Result<Screen, TerminalError> {
-        history::screen_at(&self.store, terminal, at, rows).await
+        history::screen_at(&self.store, terminal, at, rows, look).await
     }
 
     /// The last screen of a terminal that is kept at or before an offset.

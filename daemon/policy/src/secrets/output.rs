@@ -5,7 +5,10 @@
 //! would tell is not looked for: output has none.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt;
+use std::mem;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +23,7 @@ const MIN_VALUE_BYTES: usize = 6;
 /// Most bytes of values that are kept. An environment has a few hundred; a certificate store may have
 /// more, and each read would look for all of it.
 const MAX_VALUES_BYTES: usize = 16 * 1024;
+const ESC: char = '\u{1b}';
 
 /// The secrets of an environment: names and values.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +58,7 @@ impl KnownSecrets {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         // A longer value may hold a shorter one.
-        secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        secrets.sort_by_key(|(_, value)| Reverse(value.len()));
         Self(secrets)
     }
 
@@ -63,15 +67,13 @@ impl KnownSecrets {
         self.0.is_empty()
     }
 
-    /// The text with each of the values as `[secret NAME]`.
-    pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        for (name, value) in &self.0 {
-            if text.contains(value) {
-                text = Cow::Owned(text.replace(value, &format!("[secret {name}]")));
-            }
-        }
-        text
+    /// Where the values are in a text, with their names.
+    fn find(&self, text: &str) -> Vec<(Range<usize>, Option<&str>)> {
+        let places = self.0.iter().flat_map(|(name, value)| {
+            let found = text.match_indices(value.as_str());
+            found.map(move |(at, _)| (at..at + value.len(), Some(name.as_str())))
+        });
+        places.collect()
     }
 }
 
@@ -84,24 +86,159 @@ fn classes(value: &str) -> usize {
         + has(|c| !c.is_ascii_alphanumeric())
 }
 
+/// A piece of output, and what was printed around it: a secret may begin before it and end after it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OutputPiece<'a> {
+    /// What was printed before it.
+    pub before: &'a str,
+    /// The piece itself.
+    pub text: &'a str,
+    /// What was printed after it.
+    pub after: &'a str,
+}
+
+/// A part of a piece of output that shows some of a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretPart {
+    /// Its bytes in the piece's text. No escape sequence is among them.
+    pub range: Range<usize>,
+    /// What stands for the secret; empty where another part of the same secret is before it.
+    mark: String,
+}
+
 impl Redactor {
-    /// A command's output with each text that has the shape of a secret as `[secret]`.
-    pub fn output<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    /// A command's output with the mark of each secret in its place; `None` where there is none in it.
+    pub fn output(&self, known: &KnownSecrets, piece: OutputPiece<'_>) -> Option<String> {
+        let parts = self.secret_parts(known, piece);
+        if parts.is_empty() {
+            return None;
+        }
+        let mut shown = String::with_capacity(piece.text.len());
+        let mut from = 0;
+        for part in parts {
+            shown.push_str(piece.text.get(from..part.range.start).unwrap_or_default());
+            shown.push_str(&part.mark);
+            from = part.range.end;
+        }
+        shown.push_str(piece.text.get(from..).unwrap_or_default());
+        Some(shown)
+    }
+
+    /// The parts of secrets in a piece of output, in order. Escape sequences may cut a secret.
+    pub fn secret_parts(&self, known: &KnownSecrets, piece: OutputPiece<'_>) -> Vec<SecretPart> {
+        let OutputPiece {
+            before,
+            text,
+            after,
+        } = piece;
+        let whole = [before, text, after].concat();
+        let bounds = before.len()..before.len() + text.len();
+        let printed = PrintedText::of(&whole);
+        let mut parts = Vec::new();
+        for (secret, name) in self.secrets_in(known, &printed.text) {
+            let mut mark =
+                name.map_or_else(|| "[secret]".to_owned(), |name| format!("[secret {name}]"));
+            for range in printed.origins(secret) {
+                let range = range.start.max(bounds.start)..range.end.min(bounds.end);
+                if !range.is_empty() {
+                    parts.push(SecretPart {
+                        range: range.start - bounds.start..range.end - bounds.start,
+                        mark: mem::take(&mut mark),
+                    });
+                }
+            }
+        }
+        parts
+    }
+
+    /// The secrets in a text without escape sequences: in order, and apart from each other.
+    fn secrets_in<'a>(
+        &self,
+        known: &'a KnownSecrets,
+        text: &str,
+    ) -> Vec<(Range<usize>, Option<&'a str>)> {
         let finding: Finding = self.shapes_in(text);
-        let hidden = hidden_in(text, &finding, &VariableUses::default());
-        if hidden.is_empty() {
-            return Cow::Borrowed(text);
+        let shapes = hidden_in(text, &finding, &VariableUses::default());
+        let mut found = known.find(text);
+        found.extend(shapes.into_iter().map(|range| (range, None)));
+        found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+        let mut secrets: Vec<(Range<usize>, Option<&str>)> = Vec::new();
+        for (range, name) in found {
+            match secrets.last_mut() {
+                Some((last, last_name)) if range.start < last.end => {
+                    last.end = last.end.max(range.end);
+                    *last_name = last_name.or(name);
+                }
+                _ => secrets.push((range, name)),
+            }
+        }
+        secrets
+    }
+}
+
+/// A text without its escape sequences, and where its parts came from.
+struct PrintedText<'a> {
+    text: Cow<'a, str>,
+    /// For each part that has no escape sequence in it: where it is in `text`, and where it was.
+    parts: Vec<(usize, Range<usize>)>,
+}
+
+impl<'a> PrintedText<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut printed = Self {
+            text: Cow::Borrowed(text),
+            parts: Vec::new(),
+        };
+        if !text.contains(ESC) {
+            printed.parts.push((0, 0..text.len()));
+            return printed;
         }
         let mut shown = String::with_capacity(text.len());
         let mut from = 0;
-        for range in hidden {
-            shown.push_str(text.get(from..range.start).unwrap_or_default());
-            shown.push_str("[secret]");
-            from = range.end;
+        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            let end = from + rest.find(ESC).unwrap_or(rest.len());
+            printed.parts.push((shown.len(), from..end));
+            shown.push_str(text.get(from..end).unwrap_or_default());
+            from = end + escape_sequence_bytes(text.get(end..).unwrap_or_default());
         }
-        shown.push_str(text.get(from..).unwrap_or_default());
-        Cow::Owned(shown)
+        printed.text = Cow::Owned(shown);
+        printed
     }
+
+    /// Where a range of the printed text was, part by part.
+    fn origins(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = (self.parts).partition_point(|(at, part)| at + part.len() <= range.start);
+        let parts = self.parts.get(first..).unwrap_or_default().iter();
+        let parts = parts.take_while(move |(at, _)| *at < range.end);
+        parts.map(move |(at, part)| {
+            let from = range.start.max(*at) - at;
+            let to = range.end.min(at + part.len()) - at;
+            part.start + from..part.start + to
+        })
+    }
+}
+
+/// The length of the escape sequence that a text begins with (ECMA-48): CSI, a control string, or a
+/// shorter one.
+fn escape_sequence_bytes(text: &str) -> usize {
+    let is_final = |c: char| ('@'..='~').contains(&c);
+    let mut characters = text.char_indices().skip(1);
+    let end = match characters.next() {
+        Some((_, '[')) => characters.find(|(_, c)| is_final(*c) || c.is_control()),
+        Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
+            // One that is not ended hides nothing of the text after its line.
+            characters.find(|(_, c)| matches!(*c, '\x07' | '\n' | ESC))
+        }
+        Some((at, c)) if (' '..='/').contains(&c) => characters
+            .find(|(_, c)| !(' '..='/').contains(c))
+            .or(Some((at, c))),
+        other => other,
+    };
+    // What is not a sequence's end stays in the text.
+    end.map_or(text.len(), |(at, c)| match c {
+        '\n' | '\r' | ESC => at.max(1),
+        c => at + c.len_utf8(),
+    })
 }
 
 #[cfg(test)]
@@ -122,11 +259,20 @@ mod tests {
         )
     }
 
+    fn shown_as(text: &str) -> String {
+        let piece = OutputPiece {
+            text,
+            ..OutputPiece::default()
+        };
+        let shown = Redactor::default().output(&known(), piece);
+        shown.unwrap_or_else(|| text.to_owned())
+    }
+
     #[test]
     fn values_are_replaced_by_their_names() {
         for (text, shown) in [
             ("", ""),
-            ("token: hunter2!\n", "token: [secret API_TOKEN]!\n"),
+            ("it is hunter2!\n", "it is [secret API_TOKEN]!\n"),
             ("hunter2-and-more", "[secret LONG_TOKEN]"),
             ("abc12 postgres /home/me", "abc12 postgres /home/me"),
             (
@@ -134,7 +280,7 @@ mod tests {
                 "url [secret DATABASE_URL]",
             ),
         ] {
-            assert_eq!(known().hide(text), shown);
+            assert_eq!(shown_as(text), shown);
         }
         let names = format!("{:?}", known());
         assert!(!names.contains("hunter2"), "{names}");
@@ -151,14 +297,48 @@ mod tests {
     #[test]
     fn shapes_are_found_in_output() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let text = format!("remote: {token}\nrm -rf x; ls --password 12345678\n");
+        let lines = "rm -rf x; ls --password 12345678\n";
         assert_eq!(
-            Redactor::default().output(&text),
-            "remote: [secret]\nrm -rf x; ls --password 12345678\n"
+            shown_as(&format!("remote: {token}\n{lines}")),
+            format!("remote: [secret]\n{lines}")
         );
-        assert!(matches!(
-            Redactor::default().output("plain\n"),
-            Cow::Borrowed(_)
-        ));
+    }
+
+    #[test]
+    fn escape_sequences_hide_no_secret() {
+        let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
+        for sequence in [
+            "\x1b[1;31m",
+            "\x1b[m\x1b[K",
+            "\x1b]0;title\x07",
+            "\x1b]8;;a://b\x1b\\",
+            "\x1b(B",
+            "\x1b7",
+        ] {
+            assert_eq!(
+                shown_as(&format!("a {start}{sequence}{end} b")),
+                format!("a [secret]{sequence} b")
+            );
+        }
+        for text in ["\x1b", "a\x1b[", "a\x1b]b", "\x1b\u{e4}", "\x1b[1\u{e4}"] {
+            assert_eq!(shown_as(text), text);
+        }
+    }
+
+    #[test]
+    fn what_is_around_a_piece_tells_of_a_secret_in_it() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let (start, end) = token.split_at(20);
+        let shown = |before, text, after| {
+            let piece = OutputPiece {
+                before,
+                text,
+                after,
+            };
+            Redactor::default().output(&KnownSecrets::default(), piece)
+        };
+        assert_eq!(shown(start, end, " a").unwrap(), "[secret]");
+        assert_eq!(shown("a ", start, end).unwrap(), "[secret]");
+        assert_eq!(shown(&token, " a ", &token), None);
     }
 }

@@ -145,7 +145,9 @@ impl AcpHandler {
         };
         let hidden = self
             .output_secrets
-            .hidden(Front::Acp, &terminal, &tail.text);
+            .hidden_between(Front::Acp, &terminal, &tail.text, (tail.start, tail.end))
+            .await
+            .map_err(TerminalError::from)?;
         let output = hidden.unwrap_or(tail.text);
         let mut meta = given(meta).unwrap_or_default();
         let mut ours = json!(range);

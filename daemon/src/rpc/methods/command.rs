@@ -12,9 +12,9 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, OutputSecrets};
 use crate::store::{CommandQuery, Store};
-use crate::terminal::Terminal;
 use crate::terminal::read::command_output::read_command;
 use crate::terminal::read::times::with_times;
+use crate::terminal::{Terminal, TerminalError};
 
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
@@ -125,6 +125,9 @@ impl CommandHandler {
         if times == Some(true) {
             result = with_times(&terminal, result).await?;
         }
-        Ok(self.output_secrets.hide(context.front(), &terminal, result))
+        let hidden = self
+            .output_secrets
+            .hide(context.reader(), &terminal, result);
+        Ok(hidden.await.map_err(TerminalError::from)?)
     }
 }

@@ -13,9 +13,10 @@ use super::session::{DEFAULT_SEND_MS, check_wait};
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Catalog, InputSender, Typist};
+use crate::service::{Catalog, InputSender, OutputSecrets, Typist};
 use crate::store::Store;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};
+use crate::terminal::{Terminal, TerminalError};
 
 /// Serves typing and waiting.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub struct InteractHandler {
     pub(crate) catalog: Catalog,
     pub(crate) input: Arc<InputSender>,
     pub(crate) store: Store,
+    pub(crate) output_secrets: OutputSecrets,
 }
 
 impl InteractHandler {
@@ -51,6 +53,20 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(WaitCondition, 
 }
 
 impl InteractHandler {
+    async fn hide_secrets(
+        &self,
+        context: &ConnectionContext,
+        terminal: &Terminal,
+        mut result: WaitForResult,
+    ) -> RpcResult<WaitForResult> {
+        if let Some(matched) = &mut result.matched {
+            let (secrets, reader) = (&self.output_secrets, context.reader());
+            let hidden = secrets.hide_in_match(reader, terminal, matched).await;
+            hidden.map_err(TerminalError::from)?;
+        }
+        Ok(result)
+    }
+
     async fn type_input(
         self: Arc<Self>,
         params: TypeInput,
@@ -79,7 +95,7 @@ impl InteractHandler {
     async fn wait_for(
         self: Arc<Self>,
         params: WaitFor,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitForResult> {
         let WaitFor {
             id,
@@ -97,7 +113,7 @@ impl InteractHandler {
             return Err(RpcError::invalid_params("since", &problem));
         }
         let waited = wait::wait_for(&self.store, &terminal, since, &condition, None, deadline);
-        Ok(waited.await?)
+        self.hide_secrets(&context, &terminal, waited.await?).await
     }
 
     async fn interact(
@@ -124,7 +140,9 @@ impl InteractHandler {
             confirmed,
             timeout_ms: Some(patience.min(DEFAULT_SEND_MS)),
         };
-        let sent = Arc::clone(&self).type_input(typing_params, context).await?;
+        let sent = Arc::clone(&self)
+            .type_input(typing_params, Arc::clone(&context))
+            .await?;
         let waited = wait::wait_for(
             &self.store,
             &terminal,
@@ -133,10 +151,11 @@ impl InteractHandler {
             Some(own_input),
             deadline,
         );
-        Ok(WaitForResult {
+        let result = WaitForResult {
             sent: Some(sent),
             ..waited.await?
-        })
+        };
+        self.hide_secrets(&context, &terminal, result).await
     }
 
     async fn activity(

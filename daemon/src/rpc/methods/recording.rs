@@ -8,7 +8,7 @@ use termd_proto::recording::{Keyframe, MIN_PAUSE_MS, ReadKeyframe, ReadTimeline,
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Catalog, Screens};
+use crate::service::{Catalog, OutputSecrets, Screens};
 use crate::terminal::read::timeline::timeline;
 use crate::terminal::screen::history::{Moment, offset_of};
 
@@ -20,6 +20,7 @@ const DEFAULT_PAUSE_MS: u64 = 2_000;
 pub struct RecordingHandler {
     pub(crate) catalog: Catalog,
     pub(crate) screens: Screens,
+    pub(crate) output_secrets: OutputSecrets,
 }
 
 impl RecordingHandler {
@@ -52,8 +53,12 @@ impl RecordingHandler {
     async fn keyframe(
         self: Arc<Self>,
         params: ReadKeyframe,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<Keyframe> {
+        if (self.output_secrets).are_hidden_everywhere(context.reader()) {
+            let problem = "may not be read by an agent where secrets are hidden";
+            return Err(RpcError::invalid_params("at", problem));
+        }
         let terminal = self.catalog.find(&params.id).await?;
         let kept = (self.catalog.info(&terminal).await?.start, terminal.end());
         let at = offset_of(&terminal, kept, Moment::Offset(params.at)).await?;

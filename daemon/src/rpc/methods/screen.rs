@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
-use termd_proto::terminal::MAX_WAIT_MS;
+use termd_proto::terminal::{Front, MAX_WAIT_MS};
 
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Catalog, Screens};
+use crate::service::{Catalog, OutputSecrets, Screens};
 use crate::terminal::screen::history::{Moment, offset_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
@@ -26,6 +26,7 @@ const DEFAULT_WAIT_MS: u64 = 30_000;
 pub struct ScreenHandler {
     pub(crate) catalog: Catalog,
     pub(crate) screens: Screens,
+    pub(crate) output_secrets: OutputSecrets,
 }
 
 impl ScreenHandler {
@@ -91,10 +92,16 @@ impl ScreenHandler {
         terminal: &Terminal,
         moment: Moment,
         params: &ReadScreen,
+        reader: Front,
     ) -> RpcResult<ScreenResult> {
         let kept = (self.catalog.info(terminal).await?.start, terminal.end());
         let at = offset_of(terminal, kept, moment).await?;
-        let screen = self.screens.screen_at(terminal, at, params.rows()).await?;
+        let secrets = &self.output_secrets;
+        let look = |model: &Model| secrets.screen(reader, terminal, model, params.rows());
+        let screen = self
+            .screens
+            .screen_at(terminal, at, params.rows(), look)
+            .await?;
         Ok(result(screen, params.format.unwrap_or_default(), true))
     }
 }
@@ -115,7 +122,7 @@ impl ScreenHandler {
     async fn screen(
         self: Arc<Self>,
         params: ReadScreen,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<ScreenResult> {
         let timeout_ms = params.timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
         if timeout_ms > MAX_WAIT_MS {
@@ -142,9 +149,16 @@ impl ScreenHandler {
                 &format!("may be -{MAX_SCROLLBACK_LINES} at the least"),
             ));
         }
+        let format = params.format.unwrap_or_default();
+        let secrets = &self.output_secrets;
+        let reader = context.reader();
+        if format == ScreenFormat::Attach && secrets.are_hidden_everywhere(reader) {
+            let problem = "may not be `attach` for an agent where secrets are hidden";
+            return Err(RpcError::invalid_params("format", problem));
+        }
         let terminal = self.catalog.find(&params.id).await?;
         if let Some(moment) = moment(&params)? {
-            return self.screen_at(&terminal, moment, &params).await;
+            return self.screen_at(&terminal, moment, &params, reader).await;
         }
         let wait = ScreenWait {
             changed_after: params.changed_after,
@@ -152,9 +166,9 @@ impl ScreenHandler {
         };
         let until = Instant::now() + Duration::from_millis(timeout_ms);
         let settled = wait_for_screen(&terminal, wait, until).await;
-        let format = params.format.unwrap_or_default();
         if format != ScreenFormat::Attach {
-            let screen = self.screens.screen(&terminal, params.rows()).await?;
+            let look = |model: &Model| secrets.screen(reader, &terminal, model, params.rows());
+            let screen = self.screens.screen(&terminal, look).await?;
             return Ok(result(screen, format, settled));
         }
         let (mut screen, rendering) = self.redraw(&terminal, &params).await?;

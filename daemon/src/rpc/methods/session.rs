@@ -230,7 +230,10 @@ impl SessionHandler {
         if params.times == Some(true) {
             result = with_times(&terminal, result).await?;
         }
-        Ok(self.output_secrets.hide(context.front(), &terminal, result))
+        let hidden = self
+            .output_secrets
+            .hide(context.reader(), &terminal, result);
+        Ok(hidden.await.map_err(TerminalError::from)?)
     }
 
     async fn send(

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
 use termd_proto::recording::Keyframe;
 use termd_proto::screen::{Screen, ScreenRows};
+use termd_vt::Model;
 
 use super::restore::{MAX_REPLAY_BYTES, replay};
 use super::size::Size;
@@ -64,6 +65,7 @@ pub(crate) async fn screen_at(
     terminal: &Terminal,
     at: Offset,
     rows: ScreenRows,
+    look: impl Fn(&Model) -> Screen,
 ) -> Result<Screen, TerminalError> {
     let wanted_rows = rows.from_row.unwrap_or(0).min(0).unsigned_abs();
     let mut from = at;
@@ -72,7 +74,7 @@ pub(crate) async fn screen_at(
         let keyframe_at = keyframe.as_ref().map(|keyframe| keyframe.at);
         let (record, transcript) = (&terminal.record, &terminal.transcript);
         let replayed = replay(store, record, transcript, (keyframe, at)).await?;
-        let screen = replayed.model.screen(rows);
+        let screen = look(&replayed.model);
         match keyframe_at {
             // A keyframe has little scrollback. An earlier one with the output after it has more.
             Some(before)
