@@ -126,6 +126,21 @@ impl OutputSecrets {
         Ok(self.redactor.output(&terminal.record.secrets, piece))
     }
 
+    /// Lines of output without the secrets in them; `None`: they stay.
+    pub(crate) fn hidden_in_lines(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        text: &str,
+    ) -> Option<String> {
+        let piece = OutputPiece {
+            text,
+            ..OutputPiece::default()
+        };
+        let known = &terminal.record.secrets;
+        (self.are_hidden(front)).then(|| self.redactor.output(known, piece))?
+    }
+
     /// Hides secrets in what matched a pattern, also one that the match is only a part of.
     pub(crate) async fn hide_in_match(
         &self,

@@ -53,7 +53,7 @@ impl OutputHandler {
                 detail,
             )
             .await?;
-        Ok(self.searcher.search(&search, context.front()).await?)
+        Ok(self.searcher.search(&search, context.reader()).await?)
     }
 
     async fn checked(&self, params: SearchOutput) -> Result<Search, RpcError> {

@@ -405,7 +405,7 @@ impl PageSearch<'_> {
     fn matches(&self, terminal: &Terminal, text: &termd_vt::plain::Output) -> Vec<LineMatch> {
         let secrets = &self.searcher.output_secrets;
         matches(text, &self.search.pattern, self.search.context, |text| {
-            secrets.hidden(self.front, terminal, text)
+            secrets.hidden_in_lines(self.front, terminal, text)
         })
     }
 
