@@ -9,9 +9,9 @@
 
 use std::cell::Cell;
 
-/// Units of one judgement. A unit is about what it takes to copy and look at a byte: some ten
-/// nanoseconds.
-const MAX_UNITS: usize = 4 << 20;
+/// Units of one judgement: 64 KiB of plain words take four million. A unit is about what it takes to copy
+/// and look at a byte: some ten nanoseconds.
+const MAX_UNITS: usize = 6 << 20;
 
 thread_local! {
     /// What is left of the judgement that runs. `None`: none runs, and nothing is counted.
