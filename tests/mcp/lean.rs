@@ -54,7 +54,7 @@ fn five_tools_are_listed_with_names_of_their_own() {
         ]
     );
     let all = names("session,terminal,lean");
-    assert_eq!(all.len(), 12 + 9 + 5);
+    assert_eq!(all.len(), 13 + 9 + 5);
 }
 
 #[test]

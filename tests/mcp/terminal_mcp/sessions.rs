@@ -57,9 +57,10 @@ fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
         hit.starts_with(&format!("{id}@")) && hit.ends_with("42"),
         "{found}"
     );
-    let refused = client.call("session_search", &json!({ "pattern": "a(", "regex": true }));
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("is no regular expression"), "{refused}");
+    let broken = json!({ "pattern": "a(", "regex": true });
+    let (kind, message) = client.refused("session_search", &broken);
+    assert_eq!(kind, "validation_error", "{message}");
+    assert!(message.contains("is no regular expression"), "{message}");
 }
 
 #[test]
