@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Serializer;
+use serde_json::Value;
 use serde_json::ser::Formatter;
 use termd_client::escape::misleads;
 
@@ -12,6 +13,12 @@ pub(crate) fn to_vec<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec
     let mut json = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut json, Escapes))?;
     Ok(json)
+}
+
+/// The same as text, of a value that is JSON already.
+pub(crate) fn to_string(value: &Value) -> String {
+    let json = to_vec(value).unwrap_or_default();
+    String::from_utf8(json).unwrap_or_default()
 }
 
 /// Escapes C1 controls, DEL, and characters that reorder or hide text. `serde_json` itself escapes C0.

@@ -6,6 +6,8 @@
 
 use serde_json::{Value, json};
 
+use crate::json;
+
 /// The version of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
@@ -79,7 +81,7 @@ impl CastWriter {
             last_ms: 0,
             part: Vec::new(),
         };
-        (format!("{line}\n"), writer)
+        (format!("{}\n", json::to_string(&line)), writer)
     }
 
     /// An event's line; none where its output is a part of a character. Times never go back.
@@ -116,7 +118,7 @@ impl CastWriter {
             Version::V2 => now_ms,
         };
         self.last_ms = now_ms;
-        let data = Value::String(data);
+        let data = json::to_string(&Value::String(data));
         format!(
             "[{}.{:03}, \"{code}\", {data}]\n",
             time_ms / 1_000,
@@ -235,5 +237,19 @@ mod tests {
             let event: Vec<Value> = serde_json::from_str(&lines[1]).unwrap();
             assert_eq!(event[2], shown, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_tty_that_shows_a_recording_obeys_nothing_of_it() {
+        let text = "\u{9b}31m\u{1b}]52;c;eA==\u{7}\u{202e}";
+        let lines = lines(Version::V3, &[(1_000_500, Event::Output(text.into()))]);
+        assert!(
+            !lines[1].trim_end().chars().any(char::is_control),
+            "{}",
+            lines[1]
+        );
+        assert!(!lines[1].contains('\u{202e}'), "{}", lines[1]);
+        let event: Vec<Value> = serde_json::from_str(&lines[1]).unwrap();
+        assert_eq!(event[2], text);
     }
 }
