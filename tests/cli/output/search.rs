@@ -153,3 +153,18 @@ fn a_hit_says_where_it_is_and_filters_hold() {
     );
     assert!(audit.contains("no such text"), "{audit}");
 }
+
+#[test]
+fn a_line_is_of_the_command_that_has_printed_it() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "bash", "--norc"]);
+    for line in ["printf '\\033[31mfox\\033[m\\n'", "echo another"] {
+        ok(&daemon, &["exec", &id, "--", line]);
+    }
+    let found = ok(
+        &daemon,
+        &["search", "--json", "--in", "output", "-e", "^fox$"],
+    );
+    let hit: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+    assert_eq!(hit["command"]["number"], 1, "{hit}");
+}

@@ -13,6 +13,8 @@ use super::pattern::Pattern;
 pub(super) struct LineMatch {
     /// Where the line begins in the output.
     pub(super) offset: Offset,
+    /// Where the next line begins, or the text ends.
+    pub(super) end: Offset,
     pub(super) line: String,
     /// The first match in it.
     pub(super) found: Range<usize>,
@@ -48,6 +50,7 @@ pub(super) fn matches(
             at,
             LineMatch {
                 offset: Offset::ZERO,
+                end: Offset::ZERO,
                 line,
                 found: place,
                 before: around(at.saturating_sub(context)..at),
@@ -61,13 +64,15 @@ pub(super) fn matches(
 /// Says where the lines are in the output. A secret that was hidden has as many lines as before, or the
 /// lines behind it are said to be a little off.
 fn locate(output: &Output, found: Vec<(usize, LineMatch)>) -> Vec<LineMatch> {
-    let mut starts = line_starts(&output.text).enumerate();
+    let mut starts = line_starts(&output.text).enumerate().peekable();
     let last = output.anchors.last().map_or(0, |anchor| anchor.raw);
     let located = found.into_iter().map(|(number, found)| {
         let start = starts.find(|(line, _)| *line == number);
         let raw = start.map_or(last, |(_, start)| raw_offset(output, start));
+        let next = starts.peek().map(|(_, start)| raw_offset(output, *start));
         LineMatch {
             offset: Offset(raw),
+            end: Offset(next.unwrap_or(raw)),
             ..found
         }
     });

@@ -507,10 +507,12 @@ impl PageSearch<'_> {
         {
             return Ok(None);
         }
+        // A line may begin with what the shell has said of its command before it ran.
+        let last_byte = offset.max(Offset(found.end.0.saturating_sub(1)));
         let command = self
             .searcher
             .store
-            .command_at(terminal.id(), offset)
+            .command_at(terminal.id(), last_byte)
             .await?;
         let cwd = command.as_ref().and_then(|command| command.cwd.as_deref());
         if !is_below(cwd, search.cwd.as_deref()) {
