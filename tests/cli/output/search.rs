@@ -157,7 +157,7 @@ fn a_hit_says_where_it_is_and_filters_hold() {
 #[test]
 fn a_line_is_of_the_command_that_has_printed_it() {
     let daemon = TestDaemon::start();
-    let id = ok(&daemon, &["create", "--", "bash", "--norc"]);
+    let id = ok(&daemon, &["create", "--", "bash"]);
     for line in ["printf '\\033[31mfox\\033[m\\n'", "echo another"] {
         ok(&daemon, &["exec", &id, "--", line]);
     }
