@@ -246,7 +246,7 @@ fn the_tty_is_given_back_whatever_ends_it() {
     tty.pty.resize(10, 2);
     tty.pty.resize(COLS, ROWS);
     tty.press("?");
-    tty.wait_for_rows(&["two", "three"], "space pauses");
+    tty.wait_for_rows(&["two", "three"], "space pause");
     tty.press("q");
     assert_eq!(tty.wait_restored(), Some(0));
 }

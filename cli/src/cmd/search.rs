@@ -194,7 +194,7 @@ impl Sink for Printer {
     }
 }
 
-/// `TERMINAL@OFFSET TIME [N] EXIT COMMAND`, and the line below it.
+/// `TERMINAL@OFFSET (LABEL) TIME [N] EXIT COMMAND`, and the line below it.
 fn shown_output(hit: &OutputHit, display: Display) -> String {
     let label = hit.label.iter().map(|label| format!("({label})"));
     let time = hit.at_ms.iter().map(|at_ms| display.time(*at_ms));

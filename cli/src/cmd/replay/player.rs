@@ -33,8 +33,8 @@ const MESSAGE: Duration = Duration::from_secs(4);
 /// The longest pattern that can be typed, in characters.
 const MAX_PATTERN_CHARS: usize = 200;
 
-const HELP: &str =
-    "space pauses; arrows, 0-9, home, end jump; + - speed; [ ] commands; / n N search; q quits";
+/// It fits into a row of 80 columns.
+const HELP: &str = "space pause; arrows 0-9 jump; + - speed; [ ] commands; / n N search; q quit";
 
 /// What has to be read before the replay goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
