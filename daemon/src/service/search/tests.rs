@@ -285,7 +285,8 @@ async fn what_is_erased_is_found_no_more_and_is_in_no_file() {
     drop((searcher, index));
     for file in std::fs::read_dir(fixture.directory.path()).unwrap() {
         let path = file.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
+        // A log goes with the last connection, which closes behind this.
+        let bytes = std::fs::read(&path).unwrap_or_default();
         assert!(
             memchr::memmem::find(&bytes, b"edl").is_none(),
             "{}",
