@@ -20,7 +20,10 @@ impl SecretFilter {
         let Some(secrets) = &self.output_secrets else {
             return message;
         };
-        if !secrets.are_hidden_everywhere(self.context.reader()) {
+        // The first is cheap, and each message comes by here. The second says whose the client is now.
+        let are_hidden = secrets.are_hidden_from_agents()
+            && secrets.are_hidden_everywhere(self.context.reader());
+        if !are_hidden {
             return message;
         }
         let brace: &[u8] = if message.starts_with(b"{") { b"" } else { b"{" };

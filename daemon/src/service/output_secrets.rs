@@ -97,7 +97,12 @@ impl OutputSecrets {
 
     /// Whether they are hidden in every answer to clients of the front, and not in texts of output alone.
     pub(crate) fn are_hidden_everywhere(&self, front: Front) -> bool {
-        matches!(front, Front::Acp | Front::Mcp) && self.policy.get().hides_secrets()
+        matches!(front, Front::Acp | Front::Mcp) && self.are_hidden_from_agents()
+    }
+
+    /// Whether `[policy] hide_secrets` is on.
+    pub(crate) fn are_hidden_from_agents(&self) -> bool {
+        self.policy.get().hides_secrets()
     }
 
     /// The text of a range of output without the secrets in it; `None`: it stays. A secret may begin before
