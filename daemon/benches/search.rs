@@ -171,7 +171,7 @@ fn flood(client: &mut Client) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Resolves when so many terminals are indexed.
+/// Resolves when `terminals` terminals are indexed.
 async fn indexed(path: &Path, terminals: usize) -> anyhow::Result<()> {
     let deadline = Instant::now() + INDEX_DEADLINE;
     let options = SqliteConnectOptions::new().filename(path).read_only(true);

@@ -111,7 +111,7 @@ pub struct OutputHit {
     pub label: Option<Label>,
     /// Where the line begins in the terminal's output.
     pub offset: Offset,
-    /// When it was printed; absent where nobody noted it.
+    /// When it was printed; absent: no time was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<i64>,
     /// The line, or of a long one the part with the match.

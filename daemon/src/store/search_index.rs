@@ -27,7 +27,7 @@ use super::transcript::encoding::{Packer, unpack_tagged};
 /// The layout of the tables and of the states in them. An index of another one is made anew.
 const VERSION: i64 = 1;
 /// A document's key is its terminal's number and, in the lower bits, its own: keys are in the order of the
-/// answers. A terminal of a tebibyte of text has so many documents.
+/// answers. The bits are for 16 million documents, a tebibyte of one terminal's text.
 const DOCUMENT_BITS: u32 = 24;
 /// The longest state of a resolver: 64 rows of a wide screen with marks on each character.
 const MAX_STATE_BYTES: usize = 8 << 20;

@@ -62,7 +62,7 @@ fn name_of(number: u64) -> &'static str {
     NAMES[usize::try_from(number % NAMES.len() as u64).unwrap()]
 }
 
-/// At least so many bytes of output, in whole lines.
+/// Output of at least `bytes` bytes, in whole lines.
 pub fn log(shape: LogShape, seed: u64, bytes: usize) -> Vec<u8> {
     let mut log = Log {
         random: seed.wrapping_mul(2).wrapping_add(1),
