@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use termd_proto::daemon::{ClientSettings, Hello};
 use termd_proto::terminal::{Agent, Front, MAX_INHERITED_FDS};
 use thiserror::Error;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::backlog::{Backlog, Turn};
@@ -251,6 +252,13 @@ impl ConnectionContext {
     /// keep this waiting for as long as it is connected.
     pub async fn turn(&self, output_bytes: u64) -> Turn<'_> {
         self.backlog.turn(output_bytes).await
+    }
+
+    /// Waits until a command of the peer may be checked; the turn is held while it is.
+    ///
+    /// To be awaited before the call does anything: calls that wait for it end with the connection.
+    pub(super) async fn check_turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.quota.check_turn().await
     }
 
     /// Keeps descriptors that came beside a line for its call, in their order. Those that are too many

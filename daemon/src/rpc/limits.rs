@@ -74,6 +74,11 @@ pub const MAX_CALLS_IN_FLIGHT_OF_PEER: usize = 4 * MAX_CALLS_IN_FLIGHT;
 /// once than it has waits for answers.
 pub const MAX_CALL_BYTES_IN_FLIGHT_OF_PEER: usize = 2 * MAX_CALL_BYTES_IN_FLIGHT;
 
+/// Commands of one process that are checked at once, over all its connections: to judge a long text takes
+/// a processor a tenth of a second, and there is one for others too. More than one, for a check also
+/// looks at directories, and a file system may not answer.
+pub const MAX_CHECKS_OF_PEER: usize = 4;
+
 /// The longest method name that is repeated in an error, in characters.
 pub const METHOD_NAME_SHOWN_CHARS: usize = 100;
 

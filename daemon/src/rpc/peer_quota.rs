@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termd_proto::event::TerminalEvent;
-use tokio::sync::broadcast;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 
 use super::limits::{
-    MAX_CALL_BYTES_IN_FLIGHT_OF_PEER, MAX_CALLS_IN_FLIGHT_OF_PEER, MAX_CONNECTIONS_OF_PEER,
+    MAX_CALL_BYTES_IN_FLIGHT_OF_PEER, MAX_CALLS_IN_FLIGHT_OF_PEER, MAX_CHECKS_OF_PEER,
+    MAX_CONNECTIONS_OF_PEER,
 };
 
 /// A limit of one peer.
@@ -66,9 +67,20 @@ pub(super) struct PeerQuota {
     connections: AtomicUsize,
     calls: AtomicUsize,
     call_bytes: AtomicUsize,
+    checks: Checks,
     /// How often each limit was reached.
     refused: [AtomicU64; 3],
     events: Option<broadcast::Sender<TerminalEvent>>,
+}
+
+/// The checks of commands that a peer may have under way.
+#[derive(Debug)]
+struct Checks(Arc<Semaphore>);
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_CHECKS_OF_PEER)))
+    }
 }
 
 /// A connection's part of its peer's quota, until it ends.
@@ -152,6 +164,12 @@ impl PeerQuota {
         Ok(CallPermit { quota, bytes })
     }
 
+    /// Waits for the turn of one more check. Whoever gives up has not had it.
+    pub(super) async fn check_turn(&self) -> Option<OwnedSemaphorePermit> {
+        // `None` only once the semaphore is closed, and it never is.
+        Arc::clone(&self.checks.0).acquire_owned().await.ok()
+    }
+
     fn reached(&self, limit: PeerLimit) {
         let [connections, calls, call_bytes] = &self.refused;
         let refused = match limit {
@@ -207,6 +225,8 @@ impl Drop for CallPermit {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     #[test]
@@ -234,6 +254,21 @@ mod tests {
         assert!(!quotas.is_newcomer(greedy));
         seats.clear();
         assert!(quotas.is_newcomer(greedy) && quotas.lock().is_empty());
+    }
+
+    #[test]
+    fn checks_of_a_peer_take_turns_over_all_its_connections() {
+        let quotas = PeerQuotas::new(None);
+        let seats = [(); 2].map(|()| quotas.sit_down(Some(7)).unwrap());
+        let turn = |number: usize| seats[number % 2].quota.check_turn();
+        let mut turns: Vec<_> = (0..MAX_CHECKS_OF_PEER)
+            .map(|number| turn(number).now_or_never().unwrap())
+            .collect();
+        assert!(turn(0).now_or_never().is_none() && turn(1).now_or_never().is_none());
+        let other = quotas.sit_down(Some(8)).unwrap();
+        assert!(other.quota.check_turn().now_or_never().is_some());
+        turns.pop();
+        assert!(turn(1).now_or_never().is_some());
     }
 
     #[test]

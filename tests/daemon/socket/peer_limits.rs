@@ -204,3 +204,31 @@ fn a_client_and_a_front_have_limits_of_their_own() {
         ["terminals_of_client", "terminals_of_front", "terminals"]
     );
 }
+
+/// Calls whose commands wait to be judged end with their connection.
+#[test]
+fn who_hangs_up_has_no_more_commands_judged() {
+    const SENT: usize = 40;
+    let daemon = TestDaemon::start();
+    let mut gone = daemon.client();
+    gone.ok("daemon.hello", &json!({ "client": "gone" }));
+    // Long to judge, and asked about, with nobody there to be asked.
+    let heavy = format!(
+        r#"a=(x y);{}rm -rf "${{a[@]}}""#,
+        r#"a+=("${a[@]}");"#.repeat(100)
+    );
+    let first = gone.send("session.create", &sh(&heavy));
+    for _ in 1..SENT {
+        gone.send("session.create", &sh(&heavy));
+    }
+    gone.answer(first);
+    drop(gone);
+
+    let mut other = daemon.client();
+    for _ in 0..8 {
+        let refused = other.err("session.create", &sh(&heavy));
+        assert_eq!(refused.kind(), "confirmation_required");
+    }
+    let judged = other.audit_records(&json!({ "client": "gone" })).len();
+    assert!((1..SENT / 2).contains(&judged), "{judged} were judged");
+}

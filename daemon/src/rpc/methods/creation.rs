@@ -14,7 +14,8 @@ use crate::terminal::TerminalError;
 ///
 /// With `vacate`, the label is freed by that, once all is found that the command needs.
 ///
-/// The work is a task of its own: a client that disconnects half-way leaves a whole terminal.
+/// The work is a task of its own, which begins when the command's turn to be checked has come: a client
+/// that disconnects half-way leaves a whole terminal, and one that disconnects before leaves none.
 pub(super) async fn create(
     creator: &Arc<Creator>,
     binding: &ConnectionBinding,
@@ -23,6 +24,9 @@ pub(super) async fn create(
     context: Arc<ConnectionContext>,
     vacate: Option<VacateLabel>,
 ) -> Result<Arc<Terminal>, TerminalError> {
+    // Those of this line, before another one is read.
+    let fds = context.take_fds();
+    let turn = context.check_turn().await;
     let introduction = context.introduction();
     let is_bound = options.close_on_disconnect;
     options.cwd = options.cwd.or_else(|| introduction.cwd.clone());
@@ -33,7 +37,8 @@ pub(super) async fn create(
         gate: context.gate(),
         asks: context.asks(),
         agent_process: context.served_process(),
-        fds: context.take_fds().into(),
+        fds: fds.into(),
+        turn,
     };
     let (creator, binding) = (Arc::clone(creator), binding.clone());
     let created = tokio::spawn(async move {

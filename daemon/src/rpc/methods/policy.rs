@@ -110,6 +110,7 @@ impl PolicyHandler {
         let explainer = Arc::clone(&self.explainer);
         let file = config_path.map_or_else(|| self.file.clone(), PathBuf::from);
         let gate = context.gate();
+        let turn = context.check_turn().await;
         // Patterns are compiled, and paths looked up.
         let explained = tokio::task::spawn_blocking(move || {
             let other = config.map(|text| ConfigFile::parse(text, &file).map(|file| file.policy));
@@ -119,7 +120,12 @@ impl PolicyHandler {
                 file: &file,
             });
             let explain = |query| explainer.explain(query, other, &gate);
-            Ok::<_, String>(queries.iter().map(explain).collect())
+            let wanted = queries
+                .iter()
+                .take_while(|_| !context.closed.is_cancelled());
+            let explained = wanted.map(explain).collect();
+            drop(turn);
+            Ok::<_, String>(explained)
         });
         let explained = explained.await.map_err(|_| TerminalError::Stopping)?;
         explained.map_err(|problem| {

@@ -60,11 +60,12 @@ impl Preflight {
     pub(super) async fn check(
         &self,
         id: &TerminalId,
-        request: CreateRequest,
+        mut request: CreateRequest,
     ) -> Result<(CreateRequest, Finding), TerminalError> {
         let (this, id) = (self.clone(), id.clone());
         let checked = tokio::task::spawn_blocking(move || {
             let finding = this.check_now(&id, &request);
+            drop(request.turn.take());
             (request, finding)
         });
         let (request, finding) = checked.await.map_err(|_| TerminalError::Stopping)?;

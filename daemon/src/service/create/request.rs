@@ -20,6 +20,7 @@ use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherit
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
 use termd_policy::{CompiledGate, agent_line};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Most names of changed variables that an audit record lists.
 pub(super) const MAX_AUDITED_NAMES: usize = 256;
@@ -30,7 +31,7 @@ const MAX_SIGNAL: i32 = 64;
 const MAX_LIMITS: usize = 16;
 
 /// A request for a terminal: what is asked for, by whom, and within which bounds.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct CreateRequest {
     /// What to start, and how. `cwd` is the connection's default where the call named none.
     pub(crate) options: CreateTerminal,
@@ -46,6 +47,8 @@ pub(crate) struct CreateRequest {
     pub(crate) agent_process: Option<(i32, u64)>,
     /// The descriptors that came beside the call.
     pub(crate) fds: SharedFds,
+    /// The client's turn to have a command checked, until it is.
+    pub(crate) turn: Option<OwnedSemaphorePermit>,
 }
 
 /// Checks a requested size. A missing dimension is the default one.
