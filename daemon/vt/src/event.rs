@@ -40,6 +40,8 @@ pub enum Event {
     Cwd(String),
     /// OSC 9;4: the progress, when it changes; `None` when it is removed.
     Progress(Option<Progress>),
+    /// OSC 9 with a text, 777, 99: a notification, without control characters.
+    Notification(String),
     /// Whether the alternate screen is shown, when it changes.
     AlternateScreen(bool),
     /// XTWINOPS 8, DECCOLM: the program asks for another size. The model does not take it by

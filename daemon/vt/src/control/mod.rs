@@ -10,6 +10,7 @@ mod dcs;
 mod keyboard;
 mod mode;
 mod mode_report;
+mod notification;
 mod osc;
 mod reply;
 mod report;

@@ -65,11 +65,13 @@ impl Terminal {
                 let answers = self.colors.change_dynamic(number, text);
                 self.reply_colors(&answers, end);
             }
+            99 => self.kitty_notification(text),
             104 => self.colors.reset(Table::Indexed, text),
             105 => self.colors.reset(Table::Special, text),
             110..=119 if text.is_empty() => self.colors.reset_dynamic(number - 100),
             133 => self.prompt_mark(text),
             633 => self.vs_code_mark(text),
+            777 => self.rxvt(text),
             1337 => self.iterm(text),
             _ => {}
         }

@@ -150,7 +150,7 @@ impl Terminal {
         self.emit(event);
     }
 
-    /// OSC 9 of `ConEmu`. With text it is iTerm2's notification, which has no effect.
+    /// OSC 9 of `ConEmu`, whose functions have numbers. With another text it is iTerm2's notification.
     pub(crate) fn conemu(&mut self, text: &str) {
         let mut params = text.split(';');
         match params.next() {
@@ -166,7 +166,8 @@ impl Terminal {
                 let quoted = path.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
                 self.shell_directory(quoted.unwrap_or(path).to_owned());
             }
-            _ => {}
+            Some(number) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => {}
+            _ => self.notification(text),
         }
     }
 

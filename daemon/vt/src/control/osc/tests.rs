@@ -401,3 +401,47 @@ fn a_flood_of_links_leaves_only_those_that_are_seen() {
     // At most twice what the screen shows, and a sweep's worth.
     assert!(model.terminal.screen.styles.links().len() <= 2 * (80 * 24 + 1_024));
 }
+
+#[test]
+fn notifications_are_events() {
+    let told = |text: &str| vec![Event::Notification(text.to_owned())];
+    let long = "ä".repeat(300);
+    for (input, want) in [
+        (
+            "\x1b]9;Waiting for your input\x07".to_owned(),
+            told("Waiting for your input"),
+        ),
+        (
+            "\x1b]9;4 tests failed\x1b\\".to_owned(),
+            told("4 tests failed"),
+        ),
+        (
+            "\x1b]777;notify;Claude Code;waits\x07".to_owned(),
+            told("Claude Code: waits"),
+        ),
+        ("\x1b]777;notify;done\x07".to_owned(), told("done")),
+        ("\x1b]99;;Hello world\x1b\\".to_owned(), told("Hello world")),
+        (
+            "\x1b]99;i=1:p=body:e=1;SGVsbG8=\x1b\\".to_owned(),
+            told("Hello"),
+        ),
+        // What it says is cut, and drives nobody's tty.
+        ("\x1b]99;e=1;YRtdMDtiBw\x1b\\".to_owned(), told("a]0;b")),
+        (format!("\x1b]9;{long}\x07"), told(&"ä".repeat(256))),
+        // ConEmu's functions, icons, other extensions, and nothing.
+        (
+            "\x1b]9;1;500\x07\x1b]9;12\x07\x1b]9;\x07".to_owned(),
+            vec![],
+        ),
+        (
+            "\x1b]99;p=icon;x\x1b\\\x1b]99;p=?;\x1b\\\x1b]99;x\x07".to_owned(),
+            vec![],
+        ),
+        (
+            "\x1b]777;preexec\x07\x1b]777;notify;\x07\x1b]99;e=1;!\x07".to_owned(),
+            vec![],
+        ),
+    ] {
+        assert_eq!(events(&input).0, want, "{input:?}");
+    }
+}
