@@ -12,7 +12,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::attention::Attention;
+use crate::attention::AttentionReport;
 use crate::id::TerminalId;
 use crate::policy::Verdict;
 use crate::secret::SecretQuestion;
@@ -166,7 +166,7 @@ pub struct ApprovalList {
     pub secrets: Vec<SecretQuestion>,
     /// What agents have said last of themselves, oldest first (`attention.report`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attention: Vec<Attention>,
+    pub attention: Vec<AttentionReport>,
 }
 
 /// What a person says.

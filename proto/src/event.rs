@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attention::Attention;
 use crate::id::{Offset, TerminalId};
 use crate::terminal::{ExitStatus, ReachedLimit};
 
@@ -45,6 +46,13 @@ pub enum TerminalEvent {
         limit: ReachedLimit,
         /// The limit itself, in milliseconds or bytes.
         value: u64,
+    },
+    /// It wants something else of a person than before.
+    Attention {
+        /// Which.
+        id: TerminalId,
+        /// What it wants now.
+        attention: Attention,
     },
     /// Its command was reaped and its output drained.
     Exited {

@@ -86,6 +86,7 @@ mod screen {
 
 /// The life of a terminal by the native API.
 mod session {
+    mod attention;
     mod close;
     mod closed_pty;
     mod commands;

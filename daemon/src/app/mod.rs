@@ -425,6 +425,8 @@ fn register_for_people(api: &mut Api, services: &Services) {
     approval.register(api);
     let attention = AttentionHandler {
         approvals: approvals.clone(),
+        catalog: services.catalog.clone(),
+        gate: Arc::clone(&services.gate.gate),
     };
     attention.register(api);
     let secret = SecretHandler {

@@ -15,11 +15,11 @@ use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
-    Adopter, ApprovedRules, Approver, Attachments, AuditLog, Catalog, ConnectionBinding, Creator,
-    Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer, Importer, Indexer, InputRecorder,
-    InputSender, LimitRecorder, LimitWatch, OutputSecrets, OwnDirectories, PolicyInForce,
-    Preflight, Registry, Retirement, Sandboxes, Scopes, Screens, Searcher, SecretDesk, Starter,
-    TerminalTasks, TreeEnd,
+    Adopter, ApprovedRules, Approver, Attachments, AttentionWatch, AuditLog, Catalog,
+    ConnectionBinding, Creator, Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer,
+    Importer, Indexer, InputRecorder, InputSender, LimitRecorder, LimitWatch, OutputSecrets,
+    OwnDirectories, PolicyInForce, Preflight, Registry, Retirement, Sandboxes, Scopes, Screens,
+    Searcher, SecretDesk, Starter, TerminalTasks, TreeEnd,
 };
 use crate::shell::ShellFiles;
 use crate::store::{SearchIndex, Store};
@@ -259,6 +259,11 @@ impl Services {
             retirement: Arc::clone(&ending.retirement),
             ender: Arc::clone(&ending.ender),
             limits: ending.limits.clone(),
+            attention: AttentionWatch {
+                approvals: gate.approvals.clone(),
+                store: base.store.clone(),
+                events: base.events.clone(),
+            },
             scopes: ending.scopes.clone(),
             disk: Arc::clone(&disk),
             store: base.store.clone(),

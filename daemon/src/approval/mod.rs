@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as ClockInstant};
 
 use termd_policy::secrets::redact::RedactionKey;
+use termd_proto::TerminalId;
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
-use termd_proto::attention::Attention;
+use termd_proto::attention::AttentionReport;
 use termd_proto::secret::SecretQuestion;
 use termd_proto::terminal::Owner;
 use tokio::sync::{oneshot, watch};
@@ -54,6 +55,24 @@ struct Inner {
     /// Counts changes. Each server begins elsewhere, so that who waits for a change sees another one.
     changes: watch::Sender<u64>,
     people: Arc<People>,
+}
+
+/// A question without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WaitingQuestion {
+    /// The command, or the prompt.
+    pub(crate) text: String,
+    /// When it was asked, in milliseconds since the epoch.
+    pub(crate) asked_at_ms: i64,
+}
+
+/// The questions that wait of one terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WaitingQuestions {
+    /// The gate's.
+    pub(crate) gate: Option<WaitingQuestion>,
+    /// A program's, for a secret.
+    pub(crate) secret: Option<WaitingQuestion>,
 }
 
 impl Approvals {
@@ -180,6 +199,19 @@ impl Approvals {
         self.change(|table, _| table.set_rule_at(id, at))
     }
 
+    /// Counts changes of what is asked and said.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.inner.changes.subscribe()
+    }
+
+    /// The oldest questions that wait of what runs in a terminal, or would be typed into it.
+    pub(crate) fn waiting_of(&self, terminal: &TerminalId) -> WaitingQuestions {
+        WaitingQuestions {
+            gate: self.table().waiting_of(terminal),
+            secret: self.secrets().waiting_of(terminal),
+        }
+    }
+
     /// A question as it is now.
     pub fn get(&self, id: &ApprovalId) -> Option<ApprovalInfo> {
         self.table().get(id).cloned()
@@ -244,7 +276,7 @@ impl Approvals {
     }
 
     /// Tells those who watch what an agent has said of itself.
-    pub(crate) fn attend(&self, attention: Attention) {
+    pub(crate) fn attend(&self, attention: AttentionReport) {
         self.attentions().add(attention);
         self.inner.changes.send_modify(|seq| *seq += 1);
     }

@@ -12,6 +12,7 @@ use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, 
 use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
+use super::WaitingQuestion;
 use crate::clock::Moment;
 
 /// How long an approval waits for the caller to come back.
@@ -413,6 +414,19 @@ impl QuestionTable {
     pub(super) fn get(&self, id: &ApprovalId) -> Option<&ApprovalInfo> {
         let mut infos = self.questions.iter().map(|question| &question.info);
         infos.find(|info| info.id == *id)
+    }
+
+    /// The oldest that waits of what runs in a terminal, or would be typed into it.
+    pub(super) fn waiting_of(&self, terminal: &TerminalId) -> Option<WaitingQuestion> {
+        let mut questions = self.questions.iter().map(|question| &question.info);
+        let first = questions.find(|info| {
+            let concerns = [&info.terminal, &info.asked_by.terminal];
+            info.state == ApprovalState::Pending && concerns.contains(&&Some(terminal.clone()))
+        })?;
+        Some(WaitingQuestion {
+            text: first.command.clone(),
+            asked_at_ms: first.asked_at_ms,
+        })
     }
 
     /// All questions, oldest first.

@@ -4,9 +4,12 @@
 
 use std::collections::VecDeque;
 
+use termd_proto::TerminalId;
 use termd_proto::approval::ApprovalId;
 use termd_proto::secret::{Secret, SecretQuestion};
 use tokio::sync::oneshot;
+
+use super::WaitingQuestion;
 
 /// Most questions at a time: more than a person can have asked for.
 const MAX_QUESTIONS: usize = 16;
@@ -52,6 +55,16 @@ impl SecretQuestions {
         let place = self.0.iter().position(|it| it.question.id == *id);
         let waiting = place.and_then(|place| self.0.remove(place));
         waiting.is_some_and(|waiting| waiting.reply.send(reply).is_ok())
+    }
+
+    /// The oldest that waits of what runs in a terminal.
+    pub(super) fn waiting_of(&self, terminal: &TerminalId) -> Option<WaitingQuestion> {
+        let mut questions = self.0.iter().map(|waiting| &waiting.question);
+        let first = questions.find(|question| question.terminal.as_ref() == Some(terminal))?;
+        Some(WaitingQuestion {
+            text: first.prompt.clone(),
+            asked_at_ms: first.asked_at_ms,
+        })
     }
 
     /// Takes a question back.

@@ -61,6 +61,7 @@ impl Attachments {
         let (own, terminal) = (self.clone(), Arc::clone(terminal));
         let since = Instant::now();
         tokio::spawn(async move {
+            let _person = actor.agent().is_none().then(|| terminal.attention.attach());
             tokio::select! {
                 () = detached.cancelled() => {}
                 () = ended => if !own.stopping.is_cancelled() {

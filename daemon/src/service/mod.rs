@@ -4,6 +4,7 @@
 
 mod adopt;
 mod attachments;
+mod attention;
 mod audit_log;
 mod catalog;
 mod create;
@@ -30,6 +31,7 @@ mod transcript_eraser;
 
 pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
+pub(crate) use self::attention::AttentionWatch;
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{

@@ -50,6 +50,7 @@ impl Screens {
         terminal: &Terminal,
         look: impl FnOnce(&Model) -> T,
     ) -> Result<T, TerminalError> {
+        terminal.touch();
         look_at(&self.store, terminal, look).await
     }
 

@@ -8,6 +8,7 @@ use termd_proto::terminal::{Gap, TerminalState};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
+use super::attention::AttentionWatch;
 use super::disk::Disk;
 use super::ending::{Ender, LimitWatch, Retirement};
 use super::registry::Registry;
@@ -32,6 +33,7 @@ pub(crate) struct TerminalTasks {
     pub(crate) retirement: Arc<Retirement>,
     pub(crate) ender: Arc<Ender>,
     pub(crate) limits: LimitWatch,
+    pub(crate) attention: AttentionWatch,
     pub(crate) scopes: Scopes,
     pub(crate) disk: Arc<Disk>,
     pub(crate) store: Store,
@@ -88,6 +90,7 @@ impl TerminalTasks {
             self.idle_listed.notify_one();
         }
         self.limits.watch(&terminal);
+        self.attention.watch(&terminal);
         self.scopes.watch(&terminal);
         let this = Arc::clone(self);
         tokio::spawn(async move {

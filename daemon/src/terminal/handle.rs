@@ -18,6 +18,7 @@ use super::input::tty::LineDiscipline;
 use super::input::typed_log::TypedLog;
 use super::lifecycle::activity::Activity;
 use super::lifecycle::agents::TerminalAgents;
+use super::lifecycle::attention_log::AttentionLog;
 use super::lifecycle::connections::Connections;
 use super::lifecycle::idle_timeout::IdleTimeout;
 use super::lifecycle::presence::{Presence, Watch};
@@ -45,6 +46,7 @@ pub struct Terminal {
     pub(crate) activity: Activity,
     pub(crate) connections: Connections,
     pub(crate) agents: TerminalAgents,
+    pub(crate) attention: AttentionLog,
     pub(crate) input_budget: InputBudget,
     pub(crate) typed: TypedLog,
     /// Lines that are being typed, for the gate. The lock is held while a line is judged, so that
@@ -90,6 +92,7 @@ impl Terminal {
             activity: Activity::new(Moment::now()),
             connections: Connections::default(),
             agents: TerminalAgents::default(),
+            attention: AttentionLog::default(),
             input_budget: InputBudget::default(),
             typed: TypedLog::default(),
             typed_lines: tokio::sync::Mutex::default(),
@@ -213,6 +216,10 @@ impl Terminal {
             cwd: self.record.cwd.clone(),
             pid: self.record.pid,
             state: state_of(&progress),
+            attention: self
+                .attention
+                .now()
+                .filter(|_| progress.closed_at_ms.is_none()),
             exit_status: exit.and_then(|exit| exit.status.clone()),
             cols: progress.size.cols,
             rows: progress.size.rows,

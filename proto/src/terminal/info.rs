@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, Stdio};
 use crate::acp::Meta;
+use crate::attention::Attention;
 use crate::id::{Label, Offset, TerminalId};
 
 /// Who asked for a terminal.
@@ -167,6 +168,9 @@ pub struct TerminalInfo {
     pub pid: i32,
     /// Where it is in its life.
     pub state: TerminalState,
+    /// What it wants of a person; absent once it is closed, and for a moment after its start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attention: Option<Attention>,
     /// How it ended, once it has.
     pub exit_status: Option<ExitStatus>,
     /// Columns.

@@ -238,7 +238,7 @@ fn changes_of(event: TerminalEvent) -> Vec<Change> {
         TerminalEvent::Exited { id, .. } | TerminalEvent::Closed { id } => {
             vec![Change::List, Change::Terminal(id)]
         }
-        TerminalEvent::PeerLimitReached { .. } => Vec::new(),
+        TerminalEvent::Attention { .. } | TerminalEvent::PeerLimitReached { .. } => Vec::new(),
         TerminalEvent::Lagged { .. } => vec![Change::All],
     }
 }

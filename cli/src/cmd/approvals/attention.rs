@@ -3,13 +3,14 @@
 use termd_client::escape::escaped;
 use termd_client::question::asker;
 use termd_proto::approval::ApprovalList;
-use termd_proto::attention::{Attention, AttentionState};
+use termd_proto::attention::{AttentionReport, ReportedState};
 
-pub(super) fn line(attention: &Attention) -> String {
+pub(super) fn line(attention: &AttentionReport) -> String {
     let agent = escaped(&asker(&attention.of));
     let what = match attention.state {
-        AttentionState::Input => "waits for you",
-        AttentionState::Done => "is done",
+        ReportedState::Input => "waits for you",
+        ReportedState::Done => "is done",
+        ReportedState::Failed => "has failed",
     };
     match attention.text.as_str() {
         "" => format!("{agent} {what}"),

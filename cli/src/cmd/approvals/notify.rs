@@ -12,7 +12,7 @@ use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
 };
-use termd_proto::attention::Attention;
+use termd_proto::attention::AttentionReport;
 use termd_proto::secret::SecretQuestion;
 use tokio::signal::unix::{Signal, SignalKind};
 
@@ -200,7 +200,7 @@ async fn answer(
     }
 }
 
-fn attention_notification(said: &Attention) -> Notification {
+fn attention_notification(said: &AttentionReport) -> Notification {
     Notification {
         summary: attention::line(said),
         body: String::new(),

@@ -4,7 +4,7 @@
 //! programs (0.171.0 and 0.61.0).
 
 use serde_json::{Value, json};
-use termd_proto::attention::{AttentionState, ReportAttention};
+use termd_proto::attention::{ReportAttention, ReportedState};
 use termd_proto::policy::{Effect, Judgement};
 
 use crate::args::HookAgentArg;
@@ -38,14 +38,18 @@ pub(super) fn asked(agent: HookAgentArg, input: &str) -> Option<Asked> {
 pub(super) fn attention(agent: HookAgentArg, input: &str) -> Option<ReportAttention> {
     let input: Value = serde_json::from_str(input).ok()?;
     let state = match (agent, input["hook_event_name"].as_str()?) {
-        (HookAgentArg::Claude | HookAgentArg::Gemini, "Notification") => AttentionState::Input,
+        (HookAgentArg::Claude | HookAgentArg::Gemini, "Notification") => ReportedState::Input,
         (HookAgentArg::Claude, "Stop")
         | (HookAgentArg::Gemini, "AfterAgent")
-        | (HookAgentArg::Cursor, "stop") => AttentionState::Done,
+        | (HookAgentArg::Cursor, "stop") => ReportedState::Done,
         _ => return None,
     };
     let text = input["message"].as_str().map(str::to_owned);
-    Some(ReportAttention { state, text })
+    Some(ReportAttention {
+        state,
+        text,
+        terminal: None,
+    })
 }
 
 /// The agent's name as a client of the daemon.
@@ -136,11 +140,11 @@ mod tests {
         use HookAgentArg::{Claude, Codex, Cursor, Gemini};
         let event = |name: &str| format!(r#"{{"hook_event_name":"{name}","message":"m"}}"#);
         for (agent, name, state) in [
-            (Claude, "Notification", Some(AttentionState::Input)),
-            (Claude, "Stop", Some(AttentionState::Done)),
-            (Gemini, "Notification", Some(AttentionState::Input)),
-            (Gemini, "AfterAgent", Some(AttentionState::Done)),
-            (Cursor, "stop", Some(AttentionState::Done)),
+            (Claude, "Notification", Some(ReportedState::Input)),
+            (Claude, "Stop", Some(ReportedState::Done)),
+            (Gemini, "Notification", Some(ReportedState::Input)),
+            (Gemini, "AfterAgent", Some(ReportedState::Done)),
+            (Cursor, "stop", Some(ReportedState::Done)),
             (Claude, "PreToolUse", None),
             (Codex, "Stop", None),
         ] {

@@ -125,9 +125,9 @@ impl CommandHandler {
         if times == Some(true) {
             result = with_times(&terminal, result).await?;
         }
-        let hidden = self
-            .output_secrets
-            .hide(context.reader(), &terminal, result);
+        let reader = context.reader();
+        terminal.attention.read_through(reader);
+        let hidden = self.output_secrets.hide(reader, &terminal, result);
         Ok(hidden.await.map_err(TerminalError::from)?)
     }
 }

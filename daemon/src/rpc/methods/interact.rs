@@ -164,6 +164,7 @@ impl InteractHandler {
         _: Arc<ConnectionContext>,
     ) -> RpcResult<Activity> {
         let terminal = self.catalog.find(&params.id).await?;
+        terminal.touch();
         Ok(wait::activity(&self.store, &terminal).await?)
     }
 }

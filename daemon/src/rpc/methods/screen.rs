@@ -166,6 +166,7 @@ impl ScreenHandler {
         };
         let until = Instant::now() + Duration::from_millis(timeout_ms);
         let settled = wait_for_screen(&terminal, wait, until).await;
+        terminal.attention.read_through(reader);
         if format != ScreenFormat::Attach {
             let look = |model: &Model| secrets.screen(reader, &terminal, model, params.rows());
             let screen = self.screens.screen(&terminal, look).await?;

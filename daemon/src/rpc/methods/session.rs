@@ -230,9 +230,9 @@ impl SessionHandler {
         if params.times == Some(true) {
             result = with_times(&terminal, result).await?;
         }
-        let hidden = self
-            .output_secrets
-            .hide(context.reader(), &terminal, result);
+        let reader = context.reader();
+        terminal.attention.read_through(reader);
+        let hidden = self.output_secrets.hide(reader, &terminal, result);
         Ok(hidden.await.map_err(TerminalError::from)?)
     }
 
@@ -312,15 +312,19 @@ impl SessionHandler {
         let terminal = self
             .find_to_use(&id, TerminalUse::Control, &context)
             .await?;
+        let reader = context.reader();
         let actor = context.native_owner();
-        let ender = Arc::clone(&self.ender);
+        let (ender, ended) = (Arc::clone(&self.ender), Arc::clone(&terminal));
         let killed = tokio::spawn(async move {
             match signal {
                 Some(signal) => ender.signal(&terminal, &actor, &signal).await,
                 None => ender.kill(&terminal, &actor).await,
             }
         });
-        Ok(killed.await.map_err(|_| TerminalError::Stopping)??)
+        let result = killed.await.map_err(|_| TerminalError::Stopping)??;
+        // Who has ended it knows.
+        ended.attention.read_through(reader);
+        Ok(result)
     }
 
     async fn attach(
@@ -364,7 +368,7 @@ impl SessionHandler {
     async fn wait(
         self: Arc<Self>,
         params: WaitForExit,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<WaitResult> {
         let WaitForExit { id, timeout_ms } = params;
         let longest = check_wait("timeout_ms", Some(timeout_ms.unwrap_or(DEFAULT_WAIT_MS)))?;
@@ -372,6 +376,7 @@ impl SessionHandler {
         // The timeout is an answer, too: what there is by then.
         if let Ok(waited) = tokio::time::timeout(longest, terminal.wait_for_exit()).await {
             waited?;
+            terminal.attention.read_through(context.reader());
         }
         Ok(wait_result(&terminal))
     }

@@ -54,6 +54,7 @@ fn concerns(event: &TerminalEvent) -> Option<&TerminalId> {
         | TerminalEvent::Output { id, .. }
         | TerminalEvent::Resized { id, .. }
         | TerminalEvent::LimitReached { id, .. }
+        | TerminalEvent::Attention { id, .. }
         | TerminalEvent::Exited { id, .. }
         | TerminalEvent::Closed { id } => Some(id),
         TerminalEvent::PeerLimitReached { .. } | TerminalEvent::Lagged { .. } => None,

@@ -219,6 +219,7 @@ impl InputSender {
         drop(typed);
         let left = deadline.saturating_duration_since(Instant::now());
         let mut taken = wait_until_taken(terminal, queued, left).await;
+        terminal.attention.typed_by(actor);
         if let Ok(sent) = &mut taken {
             lines.queue_rest(pieces, sent, deadline).await?;
         }

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod actor;
 pub(crate) mod agents;
+pub(crate) mod attention_log;
 mod audit;
 pub(crate) mod connections;
 mod drain;

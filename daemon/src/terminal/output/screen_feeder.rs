@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use termd_proto::Offset;
+use termd_proto::attention::ReportedState;
+use termd_proto::screen::{CommandState, Progress};
 use termd_vt::Event;
 
 use super::shell_commands::{CommandChange, ShellCommands, ShellMark};
@@ -12,6 +14,7 @@ use super::spool::Spool;
 use crate::clock::now_ms;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::InputQueue;
+use crate::terminal::lifecycle::attention_log::Said;
 
 /// Starts and ends of commands that wait for the store. Later ones are not recorded: a shell that runs
 /// thousands of commands while the disk takes nothing loses rows, not output.
@@ -74,6 +77,7 @@ impl ScreenFeeder {
                 terminal.input_budget.add(input.push_answer(fed.replies));
             }
             if !fed.events.is_empty() {
+                self.hear(&fed.events);
                 self.heed(fed.events);
             }
         });
@@ -90,6 +94,39 @@ impl ScreenFeeder {
         let ended = self.commands.terminal_ended(self.fed, now_ms());
         self.log(ended.as_slice());
         self.changes.extend(ended);
+    }
+
+    /// Notes what the programs say of themselves to a person. What an earlier server has heard is not said
+    /// again.
+    fn hear(&self, events: &[(u64, Event)]) {
+        let attention = &self.terminal.attention;
+        for (_, event) in events {
+            match event {
+                Event::Notification(text) => attention.say(Said {
+                    state: ReportedState::Input,
+                    text: text.clone(),
+                    at_ms: now_ms(),
+                }),
+                // A shell rings at its prompt for what it cannot complete.
+                Event::Bell if self.runs_something() => attention.say(Said {
+                    state: ReportedState::Input,
+                    text: "bell".to_owned(),
+                    at_ms: now_ms(),
+                }),
+                Event::Progress(Some(Progress::Error(_))) => attention.say(Said {
+                    state: ReportedState::Failed,
+                    text: "its progress is an error".to_owned(),
+                    at_ms: now_ms(),
+                }),
+                Event::OutputStart => attention.answered(),
+                _ => {}
+            }
+        }
+    }
+
+    fn runs_something(&self) -> bool {
+        let state = self.terminal.shell(|log| log.now()).state;
+        matches!(state, CommandState::Running | CommandState::Unknown)
     }
 
     fn heed(&mut self, events: Vec<(u64, Event)>) {

@@ -101,14 +101,12 @@ fn size_of(change: SizeChange) -> Size {
     }
 }
 
-/// Looks at a terminal's model for a reader. A terminal that ended long ago gets its screen again
-/// first.
+/// Looks at a terminal's model. A terminal that ended long ago gets its screen again first.
 pub async fn look_at<T>(
     store: &Store,
     terminal: &Terminal,
     look: impl FnOnce(&Model) -> T,
 ) -> Result<T, TerminalError> {
-    terminal.touch();
     if terminal.screen.look(|_| ()).is_none() {
         let end = terminal.end();
         let restored = restore(store, &terminal.record, &terminal.transcript, end).await?;

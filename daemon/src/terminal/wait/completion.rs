@@ -203,7 +203,7 @@ impl ProcessState {
     }
 
     /// Whether it may sleep until its tty has input.
-    fn may_wait_for_tty(self) -> bool {
+    pub fn may_wait_for_tty(self) -> bool {
         self.waits_for_tty() || matches!(self, Self::Sleeps | Self::Polls)
     }
 }

@@ -21,12 +21,14 @@ const MAX_NAME_CHARS: usize = 64;
 const ELSEWHERE: [&str; 4] = ["nanosleep", "do_wait", "futex", "pipe"];
 /// Where a process sleeps in a read of a tty. `wait_woken` is that of a TCP socket, too.
 const READS: [&str; 2] = ["tty_read", "wait_woken"];
-/// Where a process sleeps in select(2) or poll(2).
-const POLLS: [&str; 4] = [
+/// Where a process sleeps in select(2), poll(2) or epoll_wait(2).
+const POLLS: [&str; 6] = [
     "poll_schedule_timeout",
     "do_select",
     "do_sys_poll",
     "do_poll",
+    "do_epoll_wait",
+    "ep_poll",
 ];
 /// Highest descriptors of a select(2) that count as the tty alone: standard input, output and error.
 const STANDARD_DESCRIPTORS: u64 = 3;
@@ -148,12 +150,17 @@ fn selects_tty(pid: i32) -> bool {
     let Some(call) = SystemCall::of(pid) else {
         return false;
     };
-    let [count, readable] = call.arguments;
+    let [count, readable, ..] = call.arguments;
     let mut watched = 0..count;
     is_select(call.number)
         && (1..=STANDARD_DESCRIPTORS).contains(&count)
         && readable != 0
         && watched.all(|descriptor| is_tty(pid, descriptor))
+}
+
+/// Whether a process sleeps in a system call that only input ends, and no timeout.
+pub fn waits_without_end(pid: i32) -> bool {
+    SystemCall::of(pid).is_some_and(SystemCall::has_no_timeout)
 }
 
 fn is_select(number: libc::c_long) -> bool {
@@ -182,13 +189,35 @@ fn has_socket(pid: i32) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SystemCall {
     number: libc::c_long,
-    /// The first two.
-    arguments: [u64; 2],
+    /// The first five.
+    arguments: [u64; 5],
 }
 
 impl SystemCall {
     fn of(pid: i32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?)
+    }
+
+    /// Whether it is a read of a tty or a wait for descriptors, without a timeout. A timeout is a number of
+    /// milliseconds, negative for none, or the address of one.
+    fn has_no_timeout(self) -> bool {
+        let [_, _, third, fourth, fifth] = self.arguments;
+        // The kernel looks at the lower half of an int.
+        let is_negative = |milliseconds: u64| milliseconds & (1 << 31) != 0;
+        match self.number {
+            libc::SYS_read => true,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_select => fifth == 0,
+            libc::SYS_pselect6 => fifth == 0,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_poll => is_negative(third),
+            libc::SYS_ppoll => third == 0,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_epoll_wait => is_negative(fourth),
+            libc::SYS_epoll_pwait => is_negative(fourth),
+            libc::SYS_epoll_pwait2 => fourth == 0,
+            _ => false,
+        }
     }
 
     /// `number 0xargument … 0xstack 0xcounter`, or `running`.
@@ -198,7 +227,13 @@ impl SystemCall {
         let mut argument = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
         Some(Self {
             number,
-            arguments: [argument()?, argument()?],
+            arguments: [
+                argument()?,
+                argument()?,
+                argument()?,
+                argument()?,
+                argument()?,
+            ],
         })
     }
 }
@@ -252,16 +287,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_call_is_its_number_and_two_arguments() {
+    fn a_system_call_is_its_number_and_its_arguments() {
         let call = "0 0x3 0x7ffc 0x1 0x0 0x0 0x0 0x7fff 0x7f00\n";
         let expected = SystemCall {
             number: 0,
-            arguments: [3, 0x7ffc],
+            arguments: [3, 0x7ffc, 1, 0, 0],
         };
         assert_eq!(SystemCall::parse(call), Some(expected));
         for other in ["running\n", "", "-1 0x7ffe 0x7f", "0 3 4", "7"] {
             let parsed = SystemCall::parse(other).filter(|call| call.number >= 0);
             assert_eq!(parsed, None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_wait_without_a_timeout_is_known_by_its_arguments() {
+        for (number, arguments, is_endless) in [
+            (libc::SYS_read, [0, 0x7ffc, 1, 0, 0], true),
+            (libc::SYS_pselect6, [1, 0x7ffc, 0, 0, 0], true),
+            (libc::SYS_pselect6, [1, 0x7ffc, 0, 0, 0x7ffd], false),
+            (libc::SYS_ppoll, [0x7ffc, 1, 0, 0, 0], true),
+            (libc::SYS_ppoll, [0x7ffc, 1, 0x7ffd, 0, 0], false),
+            (libc::SYS_epoll_pwait, [4, 0x7ffc, 64, 0xffff_ffff, 0], true),
+            (libc::SYS_epoll_pwait, [4, 0x7ffc, 64, 1500, 0], false),
+            (libc::SYS_nanosleep, [0, 0, 0, 0, 0], false),
+        ] {
+            let call = SystemCall { number, arguments };
+            assert_eq!(call.has_no_timeout(), is_endless, "{call:?}");
         }
     }
 

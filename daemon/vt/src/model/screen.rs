@@ -3,7 +3,8 @@
 
 use termd_proto::id::Offset;
 use termd_proto::screen::{
-    Cursor, MAX_SCREEN_ROWS, MouseMode, Screen, ScreenModes, ScreenRow, ScreenRows, Style, StyleRun,
+    Cursor, MAX_SCREEN_ROWS, MouseMode, Progress, Screen, ScreenModes, ScreenRow, ScreenRows,
+    Style, StyleRun,
 };
 
 use crate::Model;
@@ -57,6 +58,11 @@ impl Model {
     /// Returns whether the alternate screen is shown.
     pub fn is_alternate(&self) -> bool {
         self.terminal.screen.active == ActiveScreen::Alternate
+    }
+
+    /// Returns what a program reports of its progress (OSC 9;4).
+    pub fn progress(&self) -> Option<Progress> {
+        self.terminal.shell.progress
     }
 
     /// Returns whether a program hides the cursor (DECTCEM).

@@ -1,0 +1,135 @@
+//! What goes on in a terminal's foreground, for somebody who is to be told when it waits for them.
+
+use std::time::Duration;
+
+use termd_proto::attention::MAX_WHY_BYTES;
+use termd_proto::interact::{Activity, AwaitedInput, InputKind, InputKnownBy};
+use termd_proto::screen::{CommandState, Progress};
+use termd_vt::Model;
+
+use super::table::{Fact, Foreground};
+use crate::clock::now_ms;
+use crate::service::one_line::one_line;
+use crate::store::Store;
+use crate::terminal::error::TerminalError;
+use crate::terminal::handle::Terminal;
+use crate::terminal::wait::activity::activity;
+use crate::terminal::wait::program::{foreground, waits_without_end};
+
+/// How long a full-screen program without a cursor is quiet before it counts as waiting for keys where the
+/// kernel does not say that it does: longer than programs that show the state of something pause between
+/// two looks at it (top: 3 s).
+const FULL_SCREEN_QUIET: Duration = Duration::from_millis(3_500);
+
+/// Looks at a terminal now.
+pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foreground, TerminalError> {
+    if let Some(exit) = terminal.progress().exit {
+        return Ok(Foreground::Exited(Fact {
+            why: own_command(terminal),
+            since_ms: exit.at_ms,
+        }));
+    }
+    let seen = activity(store, terminal).await?;
+    let since_ms = now_ms().saturating_sub_unsigned(seen.quiet_ms);
+    let fact = |why: String| Fact {
+        why: one_line(&why, MAX_WHY_BYTES),
+        since_ms,
+    };
+    if seen.awaiting_secret {
+        return Ok(Foreground::AwaitsSecret(fact(cursor_line(terminal))));
+    }
+    if seen.full_screen {
+        let program = seen.foreground.as_ref().map(|it| it.program.clone());
+        return Ok(if awaits_keys(terminal, &seen) {
+            Foreground::AwaitsInput(fact(program.unwrap_or_default()))
+        } else {
+            Foreground::Runs(running(terminal, &seen))
+        });
+    }
+    Ok(match seen.awaited_input {
+        Some(AwaitedInput {
+            kind: InputKind::Command,
+            ..
+        }) => Foreground::AtPrompt(fact(last_command(&seen).unwrap_or_default())),
+        // What only looks like a prompt may be a builder's line.
+        Some(AwaitedInput {
+            known_by: InputKnownBy::Prompt,
+            ..
+        }) if is_canonical(terminal).await => Foreground::Runs(running(terminal, &seen)),
+        Some(_) => {
+            let prompt = seen.prompt_text.clone();
+            Foreground::AwaitsInput(fact(prompt.unwrap_or_else(|| cursor_line(terminal))))
+        }
+        None if is_at_prompt(seen.command_state) => {
+            Foreground::AtPrompt(fact(last_command(&seen).unwrap_or_default()))
+        }
+        None if awaits_line(terminal).await => Foreground::AwaitsInput(fact(cursor_line(terminal))),
+        None => Foreground::Runs(running(terminal, &seen)),
+    })
+}
+
+/// Whether a full-screen program waits for keys, and does not just pause. One that shows a cursor wants
+/// something typed there, though it may look at other things meanwhile, as vim does.
+fn awaits_keys(terminal: &Terminal, seen: &Activity) -> bool {
+    let has_cursor = terminal.screen.look(Model::hides_cursor) == Some(false);
+    let program = foreground(terminal.record.pid);
+    program.is_some_and(|program| {
+        has_cursor && program.doing.may_wait_for_tty() || waits_without_end(program.pid)
+    }) || Duration::from_millis(seen.quiet_ms) >= FULL_SCREEN_QUIET
+}
+
+/// Whether a program that edits lines itself has written something on the cursor's line, and sleeps until
+/// something is typed. Its text need not look like a prompt.
+async fn awaits_line(terminal: &Terminal) -> bool {
+    let program = foreground(terminal.record.pid);
+    program.is_some_and(|program| waits_without_end(program.pid))
+        && !cursor_line(terminal).trim().is_empty()
+        && !is_canonical(terminal).await
+}
+
+async fn is_canonical(terminal: &Terminal) -> bool {
+    let tty = terminal.line_discipline().await;
+    tty.is_some_and(|tty| tty.canonical)
+}
+
+fn is_at_prompt(state: CommandState) -> bool {
+    matches!(state, CommandState::Prompt | CommandState::Input)
+}
+
+fn cursor_line(terminal: &Terminal) -> String {
+    let line = terminal.screen.look(Model::cursor_line);
+    line.map(|(before, _)| before).unwrap_or_default()
+}
+
+fn last_command(seen: &Activity) -> Option<String> {
+    Some(seen.last_command.as_ref()?.text.clone())
+}
+
+/// The command that runs, and how far it says that it is.
+fn running(terminal: &Terminal, seen: &Activity) -> Fact {
+    let in_shell = seen.last_command.as_ref();
+    let in_shell = in_shell.filter(|command| command.ended_at_ms.is_none());
+    let (command, since_ms) = match in_shell {
+        Some(command) => (command.text.clone(), command.started_at_ms),
+        None => (own_command(terminal), terminal.record.created_at_ms),
+    };
+    let progress = terminal.screen.look(Model::progress).flatten();
+    let why = match progress {
+        Some(Progress::Normal(percent)) => format!("{percent} % {command}"),
+        Some(Progress::Error(_) | Progress::Paused(_) | Progress::Indeterminate) | None => command,
+    };
+    Fact {
+        why: one_line(&why, MAX_WHY_BYTES),
+        since_ms,
+    }
+}
+
+/// The terminal's own command, as it was asked for.
+pub(super) fn own_command(terminal: &Terminal) -> String {
+    let record = &terminal.record;
+    let line = record.agent_line.clone();
+    one_line(
+        &line.unwrap_or_else(|| record.argv.join(" ")),
+        MAX_WHY_BYTES,
+    )
+}

@@ -1,0 +1,155 @@
+//! What each terminal wants of a person: one task a terminal, which looks when something has happened.
+//!
+//! **Promises:** nothing is looked at while a terminal prints; what has been quiet is looked at again each
+//! time that the quiet has doubled, since a program may begin to read without a word. Each change is an
+//! event.
+//! Must not know: who is told.
+
+mod foreground;
+mod table;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termd_proto::TerminalId;
+use termd_proto::attention::{Attention, MAX_WHY_BYTES};
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::ExitStatus;
+use tokio::sync::broadcast;
+use tokio::time::sleep;
+
+use self::foreground::own_command;
+use self::table::{Fact, Facts, Foreground, Outcome, judge};
+use super::one_line::one_line;
+use crate::approval::{Approvals, WaitingQuestion, WaitingQuestions};
+use crate::clock::now_ms;
+use crate::store::Store;
+use crate::terminal::handle::Terminal;
+
+/// How long after output, a key or another event a terminal is looked at: what comes at once after it is
+/// waited for, and a flood is looked at four times a second.
+const SETTLE: Duration = Duration::from_millis(250);
+
+/// Watches terminals. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct AttentionWatch {
+    pub(crate) approvals: Approvals,
+    pub(crate) store: Store,
+    pub(crate) events: broadcast::Sender<TerminalEvent>,
+}
+
+impl AttentionWatch {
+    /// Watches a terminal until it is closed.
+    pub(crate) fn watch(&self, terminal: &Arc<Terminal>) {
+        let (this, terminal) = (self.clone(), Arc::clone(terminal));
+        tokio::spawn(async move { this.follow(&terminal).await });
+    }
+
+    async fn follow(&self, terminal: &Terminal) {
+        let mut progress = terminal.watch_unattended();
+        let mut notes = terminal.attention.watch();
+        let mut quiet = SETTLE;
+        loop {
+            notes.mark_unchanged();
+            let (is_closed, has_exited) = {
+                let seen = progress.borrow_and_update();
+                (seen.closed_at_ms.is_some(), seen.exit.is_some())
+            };
+            if is_closed {
+                return;
+            }
+            let questions = self.approvals.waiting_of(terminal.id());
+            match foreground::look(&self.store, terminal).await {
+                Ok(foreground) => self.set(terminal, foreground, &questions),
+                Err(error) => {
+                    tracing::debug!(terminal = %terminal.id(), %error, "cannot look at a terminal");
+                }
+            }
+            tokio::select! {
+                changed = progress.changed() => if changed.is_err() { return },
+                changed = notes.changed() => if changed.is_err() { return },
+                () = self.other_questions(terminal.id(), &questions) => continue,
+                () = sleep(quiet), if !has_exited => {
+                    quiet = quiet.saturating_mul(2);
+                    continue;
+                }
+            }
+            quiet = SETTLE;
+            if progress.borrow().exit.is_none() {
+                sleep(SETTLE).await;
+            }
+        }
+    }
+
+    /// Resolves when other questions wait that concern a terminal.
+    async fn other_questions(&self, id: &TerminalId, before: &WaitingQuestions) {
+        let mut changes = self.approvals.watch();
+        while self.approvals.waiting_of(id) == *before {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn set(&self, terminal: &Terminal, foreground: Foreground, questions: &WaitingQuestions) {
+        let now = attention(terminal, foreground, questions);
+        if terminal.attention.set(now.clone()) {
+            let _ = self.events.send(TerminalEvent::Attention {
+                id: terminal.id().clone(),
+                attention: now,
+            });
+        }
+    }
+}
+
+fn attention(
+    terminal: &Terminal,
+    foreground: Foreground,
+    questions: &WaitingQuestions,
+) -> Attention {
+    let fact = |question: &WaitingQuestion| Fact {
+        why: one_line(&question.text, MAX_WHY_BYTES),
+        since_ms: question.asked_at_ms,
+    };
+    let log = &terminal.attention;
+    let unseen_end =
+        end_of(terminal).filter(|(_, fact)| !log.was_seen_since(fact.since_ms, now_ms()));
+    judge(Facts {
+        question: questions.gate.as_ref().map(fact),
+        secret_question: questions.secret.as_ref().map(fact),
+        said: log.said(),
+        foreground,
+        unseen_end,
+    })
+}
+
+/// How the command, or the last one in its shell, has ended; `None` while it runs, and where none ran.
+fn end_of(terminal: &Terminal) -> Option<(Outcome, Fact)> {
+    if let Some(exit) = terminal.progress().exit {
+        let is_good = exit.status.as_ref().is_some_and(is_good);
+        let fact = Fact {
+            why: own_command(terminal),
+            since_ms: exit.at_ms,
+        };
+        return Some((outcome(is_good), fact));
+    }
+    let last = terminal.shell(|log| log.now()).command?;
+    let fact = Fact {
+        why: one_line(&last.text, MAX_WHY_BYTES),
+        since_ms: last.ended_at_ms?,
+    };
+    // A line that the shell did not run has no code, and is nothing to look at.
+    Some((outcome(last.exit_code? == 0), fact))
+}
+
+fn outcome(is_good: bool) -> Outcome {
+    if is_good {
+        Outcome::Well
+    } else {
+        Outcome::Failed
+    }
+}
+
+fn is_good(status: &ExitStatus) -> bool {
+    status.exit_code == Some(0)
+}

@@ -1,0 +1,190 @@
+//! What a terminal's programs have said of themselves, when a person last saw the terminal, and what it
+//! wants of a person now. Pure, but for the lock.
+//!
+//! What was said holds until a person has seen it, something is typed, or the shell runs its next command.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use termd_proto::attention::AttentionState::{Done, Failed};
+use termd_proto::attention::{Attention, ReportedState};
+use termd_proto::terminal::{Front, Owner};
+use tokio::sync::watch;
+
+use crate::clock::now_ms;
+
+/// What a program has said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) state: ReportedState,
+    pub(crate) text: String,
+    pub(crate) at_ms: i64,
+}
+
+/// One terminal's.
+#[derive(Debug)]
+pub(crate) struct AttentionLog {
+    inner: Mutex<Inner>,
+    /// Counts what was said, seen and typed.
+    notes: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    said: Option<Said>,
+    /// When a person last looked, in milliseconds since the epoch.
+    seen_at_ms: i64,
+    /// People who are attached: they see everything.
+    viewers: usize,
+    /// What it wants, once that was looked at.
+    now: Option<Attention>,
+}
+
+impl Default for AttentionLog {
+    fn default() -> Self {
+        Self {
+            inner: Mutex::default(),
+            notes: watch::Sender::new(0),
+        }
+    }
+}
+
+/// A person who is attached, until the value is dropped.
+#[derive(Debug)]
+pub(crate) struct PersonAttached<'a>(&'a AttentionLog);
+
+impl Drop for PersonAttached<'_> {
+    fn drop(&mut self) {
+        self.0
+            .note(|inner| inner.viewers = inner.viewers.saturating_sub(1));
+    }
+}
+
+impl AttentionLog {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Inner)) {
+        change(&mut self.inner());
+        self.notes.send_modify(|count| *count += 1);
+    }
+
+    /// Watches what is said, seen and typed.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.notes.subscribe()
+    }
+
+    /// A program says something of itself.
+    pub(crate) fn say(&self, said: Said) {
+        self.note(|inner| inner.said = Some(said));
+    }
+
+    /// What was said has been answered: something was typed, or the next command runs.
+    pub(crate) fn answered(&self) {
+        if self.inner().said.is_some() {
+            self.note(|inner| inner.said = None);
+        }
+    }
+
+    /// Something was typed, which answers what was said and may change what the program awaits. A person
+    /// who types has seen what there is.
+    pub(crate) fn typed_by(&self, typist: &Owner) {
+        if typist.agent().is_none() {
+            self.seen(now_ms());
+        }
+        self.note(|inner| inner.said = None);
+    }
+
+    /// What the terminal shows is read through a front. Through a person's, a person has seen it.
+    pub(crate) fn read_through(&self, front: Front) {
+        if !front.is_agents() {
+            self.seen(now_ms());
+        }
+    }
+
+    /// A person looks at the terminal.
+    fn seen(&self, now_ms: i64) {
+        let mut inner = self.inner();
+        inner.seen_at_ms = inner.seen_at_ms.max(now_ms);
+        let is_new = |now: &Attention| matches!(now.state, Failed | Done);
+        let is_news = inner.said.take().is_some() || inner.now.as_ref().is_some_and(is_new);
+        drop(inner);
+        if is_news {
+            self.notes.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Counts a person as attached until the value is dropped.
+    pub(crate) fn attach(&self) -> PersonAttached<'_> {
+        self.note(|inner| inner.viewers += 1);
+        PersonAttached(self)
+    }
+
+    /// What was said last, where no person has seen it.
+    pub(crate) fn said(&self) -> Option<Said> {
+        let inner = self.inner();
+        inner.said.clone().filter(|_| inner.viewers == 0)
+    }
+
+    /// Whether a person has looked since a point in time. Who is attached sees it now.
+    pub(crate) fn was_seen_since(&self, ms: i64, now_ms: i64) -> bool {
+        let mut inner = self.inner();
+        if inner.viewers > 0 {
+            inner.seen_at_ms = inner.seen_at_ms.max(now_ms);
+        }
+        inner.seen_at_ms >= ms
+    }
+
+    /// What the terminal wants now; `None` before the first look.
+    pub(crate) fn now(&self) -> Option<Attention> {
+        self.inner().now.clone()
+    }
+
+    /// Sets what the terminal wants. True: it is something else than before.
+    pub(crate) fn set(&self, now: Attention) -> bool {
+        let mut inner = self.inner();
+        let is_new = (inner.now.as_ref())
+            .is_none_or(|before| (before.state, &before.why) != (now.state, &now.why));
+        if is_new {
+            inner.now = Some(now);
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        Said {
+            state: ReportedState::Input,
+            text: text.to_owned(),
+            at_ms: 5,
+        }
+    }
+
+    #[test]
+    fn what_was_said_holds_until_it_is_seen_or_answered() {
+        let log = AttentionLog::default();
+        log.say(said("a"));
+        assert_eq!(log.said(), Some(said("a")));
+        log.answered();
+        assert_eq!(log.said(), None);
+        log.say(said("b"));
+        log.seen(9);
+        assert_eq!(log.said(), None);
+        assert!(log.was_seen_since(9, 20) && !log.was_seen_since(10, 20));
+    }
+
+    #[test]
+    fn who_is_attached_sees_everything_until_they_leave() {
+        let log = AttentionLog::default();
+        let person = log.attach();
+        log.say(said("a"));
+        assert_eq!(log.said(), None);
+        assert!(log.was_seen_since(20, 20));
+        drop(person);
+        assert!(!log.was_seen_since(21, 30));
+    }
+}

@@ -1,0 +1,197 @@
+//! What terminals want of a person: real programs in real states, what they say of themselves, and what a
+//! person has seen.
+
+use serde_json::{Value, json};
+use termd_test_support::{RawClient, TestDaemon, is_installed, wait_until};
+
+/// What a terminal wants now: the state and why.
+fn attention(client: &mut RawClient, id: &str) -> (String, String) {
+    let info = client.ok("session.show", &json!({ "id": id }));
+    let text = |name: &str| {
+        info["attention"][name]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    (text("state"), text("why"))
+}
+
+#[track_caller]
+fn wait_for_state(client: &mut RawClient, id: &str, state: &str) -> String {
+    let mut why = String::new();
+    wait_until(&format!("{id} is {state}"), || {
+        let now = attention(client, id);
+        why = now.1;
+        now.0 == state
+    });
+    why
+}
+
+/// A daemon, a person, and an agent that can open terminals without being asked.
+fn with_agent(daemon: &TestDaemon) -> (RawClient, RawClient) {
+    let person = daemon.client();
+    let mut agent = daemon.client();
+    let hello = json!({ "client": "robot", "front": "mcp" });
+    agent.ok("daemon.hello", &hello);
+    (person, agent)
+}
+
+#[test]
+fn programs_that_wait_run_or_have_ended() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let raw = "process.stdin.setRawMode(true); process.stdin.resume(); \
+               process.stdout.write('\\x1b[?25l? Pick one:\\n> react\\n  vue\\n')";
+    let asks = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
+                .question('Project name? (app) ', () => process.exit())";
+    let bash = |script: &'static str| ("bash", vec!["-c", script]);
+    let cases: Vec<((&str, Vec<&str>), &str, &str)> = vec![
+        (bash("read -p 'Name: ' x"), "input", "Name:"),
+        (
+            bash("printf 'Continue? [Y/n] '; read a"),
+            "input",
+            "Continue? [Y/n]",
+        ),
+        (bash("select x in a b; do :; done"), "input", "#?"),
+        (bash("read -s -p 'Password: ' x"), "secret", "Password:"),
+        (
+            ("python3", vec!["-c", "input('Your name: ')"]),
+            "input",
+            "Your name:",
+        ),
+        (
+            ("python3", vec!["-c", "import getpass; getpass.getpass()"]),
+            "secret",
+            "Password:",
+        ),
+        (("cat", vec![]), "input", ""),
+        (("vim", vec!["-u", "NONE", "x"]), "input", "vim"),
+        (("less", vec!["/etc/passwd", "/etc/group"]), "input", ""),
+        (("node", vec!["-e", asks]), "input", "Project name? (app)"),
+        (("node", vec!["-e", raw]), "input", "node"),
+        (("htop", vec![]), "running", ""),
+        (("top", vec![]), "running", ""),
+        (
+            bash("while :; do echo Compiling; sleep 0.1; done"),
+            "running",
+            "",
+        ),
+        (("sleep", vec!["1000"]), "running", "sleep 1000"),
+        (
+            bash("printf '\\e]9;4;1;40\\a'; sleep 1000"),
+            "running",
+            "40 %",
+        ),
+        (("python3", vec!["-q"]), "idle", ""),
+        (("gdb", vec!["-q"]), "idle", ""),
+        (("zsh", vec!["-f"]), "idle", ""),
+        (("fish", vec!["-N"]), "idle", ""),
+        (bash("exit 3"), "failed", "bash -c exit 3"),
+        (bash("kill -TERM $$"), "failed", ""),
+        (("true", vec![]), "done", "true"),
+    ];
+    let mut started = Vec::new();
+    for ((program, args), state, why) in cases {
+        if is_installed(program, "attention") {
+            let id = client.create_terminal(&json!({ "command": program, "args": args }));
+            started.push((id, program, state, why));
+        }
+    }
+    for (id, program, state, why) in &started {
+        let got = wait_for_state(&mut client, id, state);
+        assert!(got.starts_with(why), "{program}: {got:?} is not {why:?}");
+    }
+    // It stays so: what was looked at again and again is no other thing.
+    for (id, program, state, _) in &started {
+        assert_eq!(attention(&mut client, id).0, *state, "{program}");
+    }
+}
+
+#[test]
+fn what_a_program_says_of_itself_holds_until_it_is_seen_or_answered() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let script = "printf '\\e]9;Claude waits\\a'; read x; printf '\\e]777;notify;Codex;asks\\a'; read x; \
+                  printf '\\a'; exec sleep 1000";
+    let id = agent.create_terminal(&json!({ "command": "bash", "args": ["-c", script] }));
+    assert_eq!(wait_for_state(&mut person, &id, "input"), "Claude waits");
+    // The agent reads and waits, and that is not a person.
+    agent.ok("session.read", &json!({ "id": id }));
+    assert_eq!(attention(&mut person, &id).1, "Claude waits");
+    agent.send_text(&id, "\n");
+    wait_until("it asks", || attention(&mut person, &id).1 == "Codex: asks");
+    agent.send_text(&id, "\n");
+    wait_until("it rings", || attention(&mut person, &id).1 == "bell");
+    person.ok("session.read", &json!({ "id": id }));
+    wait_for_state(&mut person, &id, "running");
+}
+
+#[test]
+fn an_end_is_news_until_a_person_has_seen_it() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let id = agent.create_terminal(&json!({ "command": "false" }));
+    wait_for_state(&mut person, &id, "failed");
+    agent.ok("session.screen", &json!({ "id": id }));
+    assert_eq!(attention(&mut person, &id).0, "failed");
+    person.ok("session.screen", &json!({ "id": id }));
+    wait_for_state(&mut person, &id, "idle");
+
+    // A person who is attached sees what happens, and what happened while nobody was is news.
+    let id = agent.create_terminal(&json!({ "command": "bash" }));
+    let mut attached = daemon.client();
+    attached.ok("session.attach", &json!({ "id": id, "mode": "watch" }));
+    let mut events = daemon.client();
+    events.ok("session.subscribe", &json!({ "id": id }));
+    let run = |agent: &mut RawClient, line: &str| {
+        let params = json!({ "id": id, "input": { "text": line, "enter": true },
+                             "until": { "done": true } });
+        agent.ok("session.interact", &params);
+    };
+    run(&mut agent, "false");
+    wait_for_state(&mut person, &id, "idle");
+    attached.ok("session.detach", &json!({ "id": id }));
+    run(&mut agent, "(exit 3)");
+    assert_eq!(wait_for_state(&mut person, &id, "failed"), "(exit 3)");
+    run(&mut agent, "true");
+    assert_eq!(wait_for_state(&mut person, &id, "done"), "true");
+    // Each change was told.
+    loop {
+        let event = events.wait_for_event("attention");
+        if event["attention"]["state"] == "done" {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_question_of_the_gate_and_a_report_are_attention() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let id = agent.create_terminal(&json!({ "command": "bash" }));
+    let typed = json!({ "id": id, "text": "rm -rf precious\n" });
+    agent.err("session.send", &typed);
+    assert_eq!(
+        wait_for_state(&mut person, &id, "approval"),
+        "rm -rf precious"
+    );
+    let waiting = person.ok("approval.list", &Value::Null);
+    let question = waiting["approvals"][0]["id"].clone();
+    person.ok(
+        "approval.answer",
+        &json!({ "id": question, "decision": "deny" }),
+    );
+    wait_for_state(&mut person, &id, "idle");
+
+    let said = |state: &str, text: &str| json!({ "state": state, "text": text, "terminal": id });
+    for state in ["input", "done", "failed"] {
+        agent.ok("attention.report", &said(state, "tests"));
+        assert_eq!(wait_for_state(&mut person, &id, state), "tests");
+    }
+    // An agent speaks for its own terminals alone.
+    let other = person.create_terminal(&json!({ "command": "cat" }));
+    let report = json!({ "state": "failed", "text": "x", "terminal": other });
+    let refused = agent.err("attention.report", &report);
+    assert_eq!(refused.kind(), "confirmation_required");
+    assert_ne!(attention(&mut person, &other).0, "failed");
+}
