@@ -13,6 +13,8 @@ enum Field {
     Id,
     Label,
     State,
+    Attention,
+    Why,
     Exit,
     Pid,
     Cwd,
@@ -24,10 +26,12 @@ enum Field {
 }
 
 /// The fields' names, in the order in which an error lists them.
-const FIELDS: [(&str, Field); 11] = [
+const FIELDS: [(&str, Field); 13] = [
     ("id", Field::Id),
     ("label", Field::Label),
     ("state", Field::State),
+    ("attention", Field::Attention),
+    ("why", Field::Why),
     ("exit", Field::Exit),
     ("pid", Field::Pid),
     ("cwd", Field::Cwd),
@@ -46,6 +50,15 @@ impl Field {
             Self::Id => info.id.to_string(),
             Self::Label => text(info.label.as_ref().map(Label::as_str)),
             Self::State => info.state.as_str().to_owned(),
+            Self::Attention => {
+                let attention = info.attention.as_ref();
+                text(attention.map(|attention| attention.state.as_str()))
+            }
+            Self::Why => text(
+                info.attention
+                    .as_ref()
+                    .map(|attention| attention.why.as_str()),
+            ),
             Self::Exit => info
                 .exit_status
                 .as_ref()

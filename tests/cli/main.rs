@@ -6,6 +6,7 @@
 #![allow(clippy::format_collect)]
 
 mod askpass;
+mod attention;
 mod audit;
 mod codex_exec_server;
 mod completions;

@@ -45,6 +45,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "doctor",
             "codex-exec-server",
             "hook",
+            "notify",
             "askpass",
             "completions",
             "man",

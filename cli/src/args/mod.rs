@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
+mod attention;
 mod audit;
 mod codex;
 mod daemon;
@@ -25,6 +26,7 @@ mod suggestions;
 mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
+pub(crate) use attention::{NotifyArgs, StatusArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
@@ -189,7 +191,7 @@ pub(crate) enum Verb {
     /// Run `codex exec-server` with termd's shell: what Codex's environments.toml starts
     CodexExecServer(CodexExecServerArgs),
     /// Say whether the daemon runs, and what it holds; never starts it
-    Status,
+    Status(StatusArgs),
     /// Reload, stop or restart the daemon
     Daemon(DaemonArgs),
     /// Show what was run in terminals and in their shells, newest first
@@ -200,6 +202,8 @@ pub(crate) enum Verb {
     Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
+    /// Tell whoever watches that a script or an agent waits for its person, is done, or has failed
+    Notify(NotifyArgs),
     /// Agree to what the gate asks about: it may run, once or always
     Approve(ApproveArgs),
     /// Say no to what the gate asks about, or to a question for a secret
@@ -227,12 +231,15 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct WaitArgs {
     /// Which terminals
-    #[arg(required = true)]
+    #[arg(required_unless_present = "attention")]
     pub(crate) terminals: Vec<String>,
+    /// Wait until they wait for a person (without TERMINAL: until one does), and print for what
+    #[arg(long, conflicts_with = "pattern")]
+    pub(crate) attention: bool,
     /// Wait for output that matches, from the first byte that is kept on, and print the line
     #[arg(long = "for", value_name = "REGEX")]
     pub(crate) pattern: Option<String>,
-    /// Wait for the first of them that exits, or matches
+    /// Wait for the first of them that exits, matches, or waits for a person
     #[arg(long)]
     pub(crate) any: bool,
     /// Give up after this long, and exit with 124
@@ -307,6 +314,9 @@ pub(crate) struct ListArgs {
     /// Only those whose command runs
     #[arg(long)]
     pub(crate) running: bool,
+    /// Only those that wait for a person, the most urgent first
+    #[arg(short = 'w', long, conflicts_with = "all")]
+    pub(crate) waiting: bool,
     /// Only their ids, one a line
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,

@@ -3,6 +3,7 @@
 use termd_client::Link;
 use termd_client::escape::terminal_command;
 use termd_client::timestamp::now_ms;
+use termd_proto::attention::AttentionState;
 use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
 
 use super::Context;
@@ -23,7 +24,10 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
         (false, false) => ListScope::Open,
     };
     let link = context.open().await?;
-    let terminals = list(&link, scope).await?;
+    let mut terminals = list(&link, scope).await?;
+    if args.waiting {
+        keep_waiting(&mut terminals);
+    }
     if args.quiet {
         let ids: Vec<&str> = terminals.iter().map(|each| each.id.as_str()).collect();
         if context.json {
@@ -63,14 +67,26 @@ pub(super) async fn list(link: &Link, scope: ListScope) -> Result<Vec<TerminalIn
     }
 }
 
+/// Leaves those that wait for a person, the most urgent first, and of each kind that which waits longest.
+fn keep_waiting(terminals: &mut Vec<TerminalInfo>) {
+    let urgency = |terminal: &TerminalInfo| {
+        let attention = terminal.attention.as_ref();
+        attention.map(|attention| (attention.state, attention.since_ms))
+    };
+    terminals.retain(|it| urgency(it).is_some_and(|(state, _)| state.is_waiting()));
+    terminals.sort_by_key(urgency);
+}
+
 /// Label and command.
-const LONG: [usize; 2] = [1, 6];
+const LONG: [usize; 2] = [1, 7];
 /// Size, age, exit, label.
-const DISPENSABLE: [usize; 4] = [5, 4, 3, 1];
+const DISPENSABLE: [usize; 4] = [6, 5, 4, 1];
 
 fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
     let mut table = Table::new(
-        &["ID", "LABEL", "STATE", "EXIT", "AGE", "SIZE", "COMMAND"],
+        &[
+            "ID", "LABEL", "STATE", "WAITS", "EXIT", "AGE", "SIZE", "COMMAND",
+        ],
         &LONG,
     )
     .leaving_out(&DISPENSABLE);
@@ -88,6 +104,7 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
             Cell::text(terminal.id.as_str()),
             Cell::text(terminal.label.as_ref().map_or("-", |label| label.as_str())),
             Cell::text(state(terminal)).in_tone(Some(tone)),
+            waits(terminal, now_ms),
             Cell::text(&exit).in_tone((tone == Tone::Bad).then_some(tone)),
             Cell::text(&age(now_ms.saturating_sub(terminal.created_at_ms))),
             Cell::text(&format!("{}x{}", terminal.cols, terminal.rows)),
@@ -95,6 +112,20 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
         ]);
     }
     table.render(display)
+}
+
+/// What it waits for a person for, and how long it has.
+fn waits(terminal: &TerminalInfo, now_ms: i64) -> Cell {
+    let attention = terminal.attention.as_ref();
+    let Some(attention) = attention.filter(|attention| attention.state.is_waiting()) else {
+        return Cell::text("-");
+    };
+    let since = age(now_ms.saturating_sub(attention.since_ms));
+    let tone = match attention.state {
+        AttentionState::Done => Tone::Good,
+        _ => Tone::Bad,
+    };
+    Cell::text(&format!("{} {since}", attention.state.as_str())).in_tone(Some(tone))
 }
 
 fn state(terminal: &TerminalInfo) -> &'static str {

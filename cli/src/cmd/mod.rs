@@ -22,6 +22,7 @@ mod list;
 mod man;
 mod mcp;
 mod new;
+mod notify;
 mod policy;
 mod read;
 mod rename;
@@ -107,12 +108,13 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::CodexExecServer(args) => {
             Box::pin(codex_exec_server::run(context, args).map_err(CliError::passing_on))
         }
-        Verb::Status => Box::pin(status::run(context)),
+        Verb::Status(args) => Box::pin(async move { status::run(context, &args).await }),
         Verb::Daemon(args) => Box::pin(daemon::run(context, args)),
         Verb::History(args) => Box::pin(history::run(context, args)),
         Verb::Search(args) => Box::pin(search::run(context, *args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
+        Verb::Notify(args) => Box::pin(notify::run(context, args)),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
         Verb::Answer(args) => Box::pin(approvals::answer_secret(context, args)),
         Verb::Askpass(args) => Box::pin(askpass::run(args)),

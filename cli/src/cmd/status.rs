@@ -3,18 +3,27 @@
 use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
+use termd_proto::attention::AttentionState;
 use termd_proto::daemon::{
     DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
 };
+use termd_proto::terminal::{ListScope, TerminalInfo};
 
 use super::Context;
+use super::list::list;
+use crate::args::StatusArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{bytes, facts_as_lines};
 
-pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
+pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
+    if args.line {
+        let open = list(&link, ListScope::Open).await?;
+        output::print(format!("{}\n", line(&open)).as_bytes())?;
+        return Ok(ExitCode::OK);
+    }
     let info = link.repeat(&GetDaemonInfo {}).await?;
     let stats = link.repeat(&GetDaemonStats {}).await?;
     if context.json {
@@ -90,6 +99,20 @@ pub(super) async fn run(context: Context) -> Result<ExitCode, CliError> {
 }
 
 /// Who has started the daemon.
+/// How many terminals want what, the most urgent first: `approval 1  input 2  running 3`. Empty where nothing
+/// waits or runs.
+fn line(terminals: &[TerminalInfo]) -> String {
+    let counts = AttentionState::ALL.map(|state| {
+        let attention = terminals.iter().filter_map(|it| it.attention.as_ref());
+        (state, attention.filter(|it| it.state == state).count())
+    });
+    let shown = counts
+        .into_iter()
+        .filter(|(state, count)| *state != AttentionState::Idle && *count > 0)
+        .map(|(state, count)| format!("{} {count}", state.as_str()));
+    shown.collect::<Vec<String>>().join("  ")
+}
+
 fn run_by(info: &DaemonInfo) -> String {
     let who = match &info.unit {
         Some(unit) => {

@@ -1,6 +1,7 @@
 //! `termctl wait`: waits for the exit of terminals' commands, and passes on the exit code; with `--for`
-//! for a line of output.
+//! for a line of output, with `--attention` for what waits for a person.
 
+mod attention;
 mod output_match;
 
 use std::time::Duration;
@@ -27,6 +28,9 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
     let link = context.open().await?;
     let ids: Vec<TerminalRef> = args.terminals.into_iter().map(TerminalRef).collect();
     let link = &link;
+    if args.attention {
+        return attention::run(context, link, &ids, args.any, deadline(args.timeout)).await;
+    }
     if let Some(pattern) = &args.pattern {
         let wanted = OutputMatch {
             pattern,

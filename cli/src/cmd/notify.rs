@@ -1,0 +1,27 @@
+//! `termctl notify`: tells whoever watches that a script or an agent waits, is done, or has failed.
+
+use termd_proto::TerminalRef;
+use termd_proto::attention::ReportAttention;
+
+use super::Context;
+use crate::args::NotifyArgs;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+
+/// The terminal that a process runs in, by its id.
+const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
+
+pub(super) async fn run(context: Context, args: NotifyArgs) -> Result<ExitCode, CliError> {
+    let here = || {
+        std::env::var(TERMINAL_VARIABLE)
+            .ok()
+            .filter(|id| !id.is_empty())
+    };
+    let report = ReportAttention {
+        state: args.state.into(),
+        text: Some(args.text.join(" ")),
+        terminal: args.terminal.or_else(here).map(TerminalRef),
+    };
+    context.open().await?.once(&report).await?;
+    Ok(ExitCode::OK)
+}

@@ -1,0 +1,151 @@
+//! `termctl wait --attention`: waits until terminals wait for a person.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use termd_client::Link;
+use termd_client::escape::one_line;
+use termd_proto::attention::Attention;
+use termd_proto::event::TerminalEvent;
+use termd_proto::terminal::{ListScope, ShowTerminal, SubscribeEvents};
+use termd_proto::{TerminalId, TerminalRef};
+use tokio::time::{Instant, timeout_at};
+
+use crate::cmd::Context;
+use crate::cmd::list::list;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::output;
+
+/// Which terminals are waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    /// Any.
+    Any,
+    /// One of these.
+    AnyOf(Vec<TerminalId>),
+    /// Each of these.
+    All(Vec<TerminalId>),
+}
+
+type Waiting = BTreeMap<TerminalId, Attention>;
+
+impl Wanted {
+    /// Those of them that wait, once they are enough.
+    fn enough(&self, waiting: &Waiting) -> Option<Waiting> {
+        let ids = match self {
+            Self::Any => return (!waiting.is_empty()).then(|| waiting.clone()),
+            Self::AnyOf(ids) | Self::All(ids) => ids,
+        };
+        let found: Waiting = (ids.iter())
+            .filter_map(|id| Some((id.clone(), waiting.get(id)?.clone())))
+            .collect();
+        let is_enough = match self {
+            Self::All(ids) => ids.iter().all(|id| found.contains_key(id)),
+            Self::Any | Self::AnyOf(_) => !found.is_empty(),
+        };
+        is_enough.then_some(found)
+    }
+}
+
+/// Waits, and prints a line for each terminal that waits: its id, its state, and why.
+pub(super) async fn run(
+    context: Context,
+    link: &Link,
+    terminals: &[TerminalRef],
+    any: bool,
+    deadline: Option<Instant>,
+) -> Result<ExitCode, CliError> {
+    let mut ids = Vec::new();
+    for id in terminals {
+        let id = id.clone();
+        ids.push(link.repeat(&ShowTerminal { id }).await?.id);
+    }
+    let wanted = match (ids.is_empty(), any) {
+        (true, _) => Wanted::Any,
+        (false, true) => Wanted::AnyOf(ids),
+        (false, false) => Wanted::All(ids),
+    };
+    let found = match deadline {
+        Some(at) => match timeout_at(at, follow(link, &wanted)).await {
+            Ok(found) => found?,
+            Err(_) => return Ok(ExitCode::TIMED_OUT),
+        },
+        None => follow(link, &wanted).await?,
+    };
+    for (id, attention) in &found {
+        if context.json {
+            output::print_json(&json!({ "terminal": id, "attention": attention }))?;
+        } else {
+            let (state, why) = (attention.state.as_str(), one_line(&attention.why));
+            output::print(format!("{id} {state} {why}\n").as_bytes())?;
+        }
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Follows the events until enough terminals wait.
+async fn follow(link: &Link, wanted: &Wanted) -> Result<Waiting, CliError> {
+    loop {
+        // Before the list: what changes after it is told.
+        let mut events = link.subscribe(&SubscribeEvents { id: None }).await?;
+        let mut waiting = waiting(link).await?;
+        loop {
+            if let Some(found) = wanted.enough(&waiting) {
+                return Ok(found);
+            }
+            match events.next().await {
+                Some(Ok(TerminalEvent::Attention { id, attention })) => {
+                    if attention.state.is_waiting() {
+                        waiting.insert(id, attention);
+                    } else {
+                        waiting.remove(&id);
+                    }
+                }
+                Some(Ok(TerminalEvent::Closed { id })) => {
+                    waiting.remove(&id);
+                }
+                Some(Ok(TerminalEvent::Lagged { .. }) | Err(_)) | None => break,
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+}
+
+async fn waiting(link: &Link) -> Result<Waiting, CliError> {
+    let open = list(link, ListScope::Open).await?;
+    let waiting = open.into_iter().filter_map(|terminal| {
+        let attention = terminal.attention?;
+        attention
+            .state
+            .is_waiting()
+            .then_some((terminal.id, attention))
+    });
+    Ok(waiting.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::attention::AttentionState;
+
+    use super::*;
+
+    #[test]
+    fn one_is_enough_or_all_are() {
+        let id = |name: &str| name.parse::<TerminalId>().unwrap();
+        let (a, b) = (id("term_aaaaaaaaaaaa"), id("term_bbbbbbbbbbbb"));
+        let waits = Attention {
+            state: AttentionState::Input,
+            why: String::new(),
+            since_ms: 0,
+        };
+        let waiting = Waiting::from([(a.clone(), waits)]);
+        let both = vec![a.clone(), b.clone()];
+        assert!(Wanted::Any.enough(&waiting).is_some());
+        assert!(Wanted::Any.enough(&Waiting::new()).is_none());
+        assert!(Wanted::AnyOf(both.clone()).enough(&waiting).is_some());
+        assert!(Wanted::AnyOf(vec![b]).enough(&waiting).is_none());
+        assert!(Wanted::All(both).enough(&waiting).is_none());
+        assert!(Wanted::All(vec![a]).enough(&waiting).is_some());
+    }
+}
