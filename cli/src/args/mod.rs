@@ -308,21 +308,29 @@ pub(crate) struct DeleteArgs {
 /// `termctl list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Closed ones too
-    #[arg(short = 'a', long, conflicts_with = "running")]
-    pub(crate) all: bool,
-    /// Only those whose command runs
-    #[arg(long)]
-    pub(crate) running: bool,
-    /// Only those that wait for a person, the most urgent first
-    #[arg(short = 'w', long, conflicts_with = "all")]
-    pub(crate) waiting: bool,
+    #[command(flatten)]
+    pub(crate) scope: ListScopeArgs,
     /// Only their ids, one a line
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
     /// A line of these words for each, such as '{id} {state}\t{command}'
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "quiet")]
     pub(crate) format: Option<Template>,
+}
+
+/// Which terminals are listed: those that are not closed, where nothing is given.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct ListScopeArgs {
+    /// Closed ones too
+    #[arg(short = 'a', long)]
+    pub(crate) all: bool,
+    /// Only those whose command runs
+    #[arg(long)]
+    pub(crate) running: bool,
+    /// Only those that wait for a person, the most urgent first
+    #[arg(short = 'w', long)]
+    pub(crate) waiting: bool,
 }
 
 /// `termctl show`.

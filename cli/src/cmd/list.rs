@@ -18,14 +18,14 @@ use crate::table::{Cell, Table, age};
 const PAGE: u32 = 1000;
 
 pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, CliError> {
-    let scope = match (args.all, args.running) {
+    let scope = match (args.scope.all, args.scope.running) {
         (true, _) => ListScope::All,
         (false, true) => ListScope::Running,
         (false, false) => ListScope::Open,
     };
     let link = context.open().await?;
     let mut terminals = list(&link, scope).await?;
-    if args.waiting {
+    if args.scope.waiting {
         keep_waiting(&mut terminals);
     }
     if args.quiet {

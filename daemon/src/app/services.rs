@@ -131,6 +131,14 @@ fn input_sender(gate: &GateServices, recorder: &InputRecorder, screens: &Screens
     InputSender::new(Arc::clone(&gate.gate), recorder.clone(), screens.clone())
 }
 
+fn attention_watch(base: &Base, gate: &GateServices) -> AttentionWatch {
+    AttentionWatch {
+        approvals: gate.approvals.clone(),
+        store: base.store.clone(),
+        events: base.events.clone(),
+    }
+}
+
 fn secret_desk(base: &Base, gate: &GateServices) -> SecretDesk {
     SecretDesk {
         approvals: gate.approvals.clone(),
@@ -259,11 +267,7 @@ impl Services {
             retirement: Arc::clone(&ending.retirement),
             ender: Arc::clone(&ending.ender),
             limits: ending.limits.clone(),
-            attention: AttentionWatch {
-                approvals: gate.approvals.clone(),
-                store: base.store.clone(),
-                events: base.events.clone(),
-            },
+            attention: attention_watch(&base, &gate),
             scopes: ending.scopes.clone(),
             disk: Arc::clone(&disk),
             store: base.store.clone(),

@@ -4,6 +4,9 @@
 use serde_json::{Value, json};
 use termd_test_support::{RawClient, TestDaemon, is_installed, wait_until};
 
+/// A program and its arguments.
+type Argv<'a> = (&'a str, Vec<&'a str>);
+
 /// What a terminal wants now: the state and why.
 fn attention(client: &mut RawClient, id: &str) -> (String, String) {
     let info = client.ok("session.show", &json!({ "id": id }));
@@ -45,7 +48,7 @@ fn programs_that_wait_run_or_have_ended() {
     let asks = "require('readline').createInterface({input: process.stdin, output: process.stdout})\
                 .question('Project name? (app) ', () => process.exit())";
     let bash = |script: &'static str| ("bash", vec!["-c", script]);
-    let cases: Vec<((&str, Vec<&str>), &str, &str)> = vec![
+    let cases: Vec<(Argv<'_>, &str, &str)> = vec![
         (bash("read -p 'Name: ' x"), "input", "Name:"),
         (
             bash("printf 'Continue? [Y/n] '; read a"),

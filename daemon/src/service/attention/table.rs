@@ -97,13 +97,13 @@ mod tests {
         }
     }
 
-    fn said(state: ReportedState) -> Option<Said> {
+    fn said(state: ReportedState) -> Said {
         let text = "said".to_owned();
-        Some(Said {
+        Said {
             state,
             text,
             at_ms: 2,
-        })
+        }
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             ..with_end(Outcome::Failed)
         };
         let saying = |state, facts: &Facts| Facts {
-            said: said(state),
+            said: Some(said(state)),
             ..facts.clone()
         };
         let runs = doing(Foreground::Runs(fact("make")));

@@ -21,7 +21,7 @@ const MAX_NAME_CHARS: usize = 64;
 const ELSEWHERE: [&str; 4] = ["nanosleep", "do_wait", "futex", "pipe"];
 /// Where a process sleeps in a read of a tty. `wait_woken` is that of a TCP socket, too.
 const READS: [&str; 2] = ["tty_read", "wait_woken"];
-/// Where a process sleeps in select(2), poll(2) or epoll_wait(2).
+/// Where a process sleeps in select(2), poll(2) or `epoll_wait(2)`.
 const POLLS: [&str; 6] = [
     "poll_schedule_timeout",
     "do_select",
