@@ -22,6 +22,7 @@ mod list;
 mod man;
 mod mcp;
 mod new;
+mod output_offset;
 mod policy;
 mod read;
 mod rename;

@@ -26,9 +26,9 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
+use termd_proto::TerminalRef;
 use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
-use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -40,6 +40,7 @@ use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;
 use super::attach::is_own;
+use super::output_offset::{offset_of, within};
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
@@ -110,7 +111,10 @@ async fn prepare(
     let mut player = Player::new((range, timeline), &commands, (stage, args.speed.0), now);
     match args.at {
         None => {}
-        Some(OutputPosition::Offset(at)) => player.seek_offset(within(at, range, info)?),
+        Some(OutputPosition::Offset(at)) => {
+            let played = (range.start, range.end.unwrap_or(info.end));
+            player.seek_offset(within(at, played)?);
+        }
         Some(at) => {
             if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {
                 player.seek_clock(at_ms, now);
@@ -139,42 +143,16 @@ async fn range(
         return Ok(range);
     }
     if let Some(from) = args.from {
-        range.start = offset_of(source, info, from).await?;
+        range.start = offset_of(source.link, info, from).await?;
     }
     if let Some(to) = args.to {
-        let end = offset_of(source, info, to).await?;
+        let end = offset_of(source.link, info, to).await?;
         if end <= range.start {
             return Err(UsageError::EmptyRange.into());
         }
         range.end = Some(end);
     }
     Ok(range)
-}
-
-async fn offset_of(
-    source: Source<'_>,
-    info: &TerminalInfo,
-    position: OutputPosition,
-) -> Result<Offset, CliError> {
-    let kept = Range {
-        kept_from: info.start,
-        start: info.start,
-        end: None,
-    };
-    match (position.offset(), position.at_ms(info, &Zoned::now())) {
-        (Some(at), _) => within(at, kept, info),
-        (None, Some(at_ms)) => source.offset_at(at_ms).await,
-        (None, None) => Ok(info.start),
-    }
-}
-
-/// An offset that a person gave, if it is in the range.
-fn within(at: Offset, range: Range, info: &TerminalInfo) -> Result<Offset, CliError> {
-    let (start, end) = (range.start, range.end.unwrap_or(info.end));
-    if start <= at && at <= end {
-        return Ok(at);
-    }
-    Err(UsageError::OutsideOfOutput { at, start, end }.into())
 }
 
 /// Why a replay is over.
