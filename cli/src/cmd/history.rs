@@ -120,7 +120,7 @@ fn render(commands: &[CommandInfo], display: Display) -> String {
 
 /// The command as a shell takes it, without what an agent writes around it. The daemon quotes an argv for
 /// POSIX shells, with control characters as they are.
-fn as_typed(command: &CommandInfo) -> String {
+pub(super) fn as_typed(command: &CommandInfo) -> String {
     if let Some(line) = &command.agent_line {
         return shell_line(line);
     }

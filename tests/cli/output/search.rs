@@ -120,7 +120,7 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         lines[0].starts_with(&format!("{first}@5 (first) ")),
         "{shown}"
     );
-    assert_eq!(lines[1..], ["  one", "  red fox", "  three"]);
+    assert_eq!(lines[1..], ["  one", "> red fox", "  three"]);
     let offset = "5";
     assert!(ok(&daemon, &["read", "first", "--since", offset]).starts_with("red fox"));
 
@@ -130,6 +130,14 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         command.contains(&failed) && command.contains("[0] 3 "),
         "{command}"
     );
+    let labelled = ok(
+        &daemon,
+        &["search", "--in", "commands", "-t", "second", "cat"],
+    );
+    assert!(
+        labelled.starts_with(&format!("{second} (second) ")),
+        "{labelled}"
+    );
     let same = ok(&daemon, &["history", "--search", "echo.red", "-e"]);
     assert!(same.contains(&failed), "{same}");
 
@@ -138,11 +146,14 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         (&["search", " "], "is empty"),
         (&["search", "a", "-t", "nothing"], "nothing"),
         (&["search", "a", "--since", "someday"], "a time is"),
+        (&["search", "a", "-n", "0"], "0 is not in"),
     ] {
         let output = termctl(&daemon, args);
         let error = &output.err;
         assert!(
-            output.code != Some(0) && error.contains(message),
+            output.code == Some(if message == "nothing" { 3 } else { 2 })
+                && error.contains(message)
+                && error.lines().count() == 1,
             "{args:?}: {error}"
         );
     }

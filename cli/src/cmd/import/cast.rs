@@ -8,13 +8,17 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
-use termd_proto::import::{ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MS};
+use termd_proto::import::{
+    ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MS, MAX_IMPORT_START_MS,
+};
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 use thiserror::Error;
 
 /// The longest line in bytes. A recording of version 1 is one line; JSON writes a control character as six
 /// bytes, of which output has few.
 const MAX_LINE_BYTES: u64 = 2 * MAX_IMPORT_BYTES;
+/// The longest description of a fault, in characters: some of the file may stand in it.
+const MAX_PROBLEM_CHARS: usize = 200;
 
 /// Why a file is no recording.
 #[derive(Debug, Error)]
@@ -115,12 +119,19 @@ impl<R: BufRead> CastReader<R> {
             }
         };
         let (cols, rows) = size(cols, rows).ok_or_else(|| fault(number, &bad_size(cols, rows)))?;
+        let started_at_ms = first.timestamp.map(milliseconds);
+        if started_at_ms.is_some_and(|at_ms| !(0..=MAX_IMPORT_START_MS).contains(&at_ms)) {
+            return Err(fault(
+                number,
+                "its timestamp is not in the years 1970 to 9999",
+            ));
+        }
         let shell = first.env.get("SHELL").and_then(Value::as_str);
         let header = Header {
             version,
             cols,
             rows,
-            started_at_ms: first.timestamp.map(milliseconds),
+            started_at_ms,
             command: first.command,
             title: first.title,
             shell: shell.map(str::to_owned),
@@ -197,7 +208,7 @@ impl<R: BufRead> CastReader<R> {
     /// Moves on to an event's time, and returns it in milliseconds since the start.
     fn go_on(&mut self, time: f64) -> Result<u64, CastError> {
         let Ok(given) = Duration::try_from_secs_f64(time) else {
-            return Err(fault(self.line, &format!("{time} is no time in seconds")));
+            return Err(fault(self.line, &format!("{time:?} is no time in seconds")));
         };
         self.now = match self.header.version {
             2 => self.now.max(given),
@@ -271,7 +282,7 @@ fn bad_size(cols: u64, rows: u64) -> String {
     )
 }
 
-/// Seconds since the Unix epoch in milliseconds. A time that is none is refused by the daemon.
+/// Seconds since the Unix epoch in milliseconds.
 #[allow(clippy::cast_possible_truncation)]
 fn milliseconds(seconds: f64) -> i64 {
     (seconds * 1_000.0).round() as i64
@@ -287,10 +298,11 @@ fn describe(error: &serde_json::Error, expected: &str) -> String {
 }
 
 fn fault(line: usize, problem: &str) -> CastError {
-    CastError::Line {
-        line,
-        problem: problem.to_owned(),
+    let mut problem = problem.to_owned();
+    if let Some((end, _)) = problem.char_indices().nth(MAX_PROBLEM_CHARS) {
+        problem.replace_range(end.., "…");
     }
+    CastError::Line { line, problem }
 }
 
 #[cfg(test)]
@@ -389,7 +401,17 @@ mod tests {
             (after("[0.2,\"o\",\"cut in ha"), 3, "event"),
             (after("[0.2,\"o\"]"), 3, "event"),
             (after("[-1,\"o\",\"a\"]"), 3, "no time"),
-            (after("[1e300,\"o\",\"a\"]"), 3, "no time"),
+            (after("[1e308,\"o\",\"a\"]"), 3, "1e308 is no time"),
+            (
+                "{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":-5}".to_owned(),
+                1,
+                "1970 to 9999",
+            ),
+            (
+                after(&format!("[1,\"r\",\"{}\"]", "8".repeat(9_000))),
+                3,
+                "888…",
+            ),
             (after("[1,\"r\",\"80\"]"), 3, "no size"),
             (after("[1,\"r\",\"80x99999\"]"), 3, "no size"),
             (after("[1,\"x\",\"SIGTERM\"]"), 3, "exit status"),
@@ -410,6 +432,7 @@ mod tests {
                 Err(CastError::Line { line, problem }) => {
                     assert_eq!(line, want_line, "{text:?}: {problem}");
                     assert!(problem.contains(want), "{text:?}: {problem}");
+                    assert!(problem.chars().count() <= MAX_PROBLEM_CHARS + 1);
                 }
                 other => panic!("{text:?}: {other:?}"),
             }

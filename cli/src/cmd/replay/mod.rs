@@ -1,7 +1,7 @@
 //! `termctl replay`: plays a terminal on the tty, live or long closed, drawn by termd's own model.
 //!
 //! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`],
-//!   [`event_queue`], [`commands`], [`find`].
+//!   [`event_queue`], [`commands`], and for a search [`pattern_prompt`], [`search`], [`find`].
 //! - [`stage`]: the model that the output is fed to.
 //! - [`frame`] and [`bar`]: what the tty shows.
 //! - [`source`]: what is read of the daemon.
@@ -16,7 +16,9 @@ mod find;
 mod frame;
 mod keys;
 mod page;
+mod pattern_prompt;
 mod player;
+mod search;
 mod source;
 mod stage;
 mod timeline;
@@ -75,11 +77,11 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[m\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 pub(super) async fn run(context: Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
     if !tty::is_interactive() {
         return Err(UsageError::ReplayNeedsTty.into());
     }
-    let link = context.open().await?;
-    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
     if is_own(&info) {
         return Err(UsageError::OwnTerminal(info.id).into());
     }
@@ -163,10 +165,11 @@ enum Ended {
 
 /// Plays until the person quits, and leaves the tty as it was.
 async fn play(source: Source<'_>, player: Player, display: Display) -> Result<Ended, CliError> {
+    // In the background this stops the process, which a signal still ends then: none is caught yet.
+    let raw_tty = ChangedTty::raw()?;
+    // From here on nothing is awaited but beside keys and signals.
     let mut theatre = Theatre::new(player, display)?;
     let mut pump = Pump::start()?;
-    // From here on nothing is awaited but beside keys and signals.
-    let raw_tty = ChangedTty::raw()?;
     pump.write(ENTER.to_vec()).await?;
     let ended = theatre.serve(source, &mut pump).await;
     // A tty that takes no output any more only gets its modes back.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termd_proto::command::CommandInfo;
-use termd_proto::search::{OutputHit, SearchHit, SearchIn, SearchPage};
+use termd_proto::search::{CommandHit, OutputHit, SearchHit, SearchIn, SearchPage};
 use termd_proto::terminal::Front;
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::Semaphore;
@@ -259,8 +259,8 @@ impl PageSearch<'_> {
                 .list_commands(&query, cursor.as_deref(), limit);
             let page = page.await?;
             for command in page.commands {
-                if self.fits(&command).await? {
-                    self.hits.push(SearchHit::Command(Box::new(command)));
+                if let Some(hit) = self.fitting(command).await? {
+                    self.hits.push(SearchHit::Command(Box::new(hit)));
                 }
             }
             cursor = page.next_cursor;
@@ -270,18 +270,19 @@ impl PageSearch<'_> {
         }
     }
 
-    async fn fits(&self, command: &CommandInfo) -> Result<bool, TerminalError> {
+    async fn fitting(&self, command: CommandInfo) -> Result<Option<CommandHit>, TerminalError> {
         let search = self.search;
         let line = command.agent_line.as_deref().unwrap_or(&command.text);
         let matches = line.lines().any(|line| search.pattern.find(line).is_some());
         if !matches || !is_below(command.cwd.as_deref(), search.cwd.as_deref()) {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(label) = &search.label else {
-            return Ok(true);
-        };
         let row = self.searcher.store.terminal(&command.terminal).await?;
-        Ok(row.is_some_and(|row| row.label.as_ref() == Some(label)))
+        let label = row.and_then(|row| row.label);
+        if search.label.is_some() && label != search.label {
+            return Ok(None);
+        }
+        Ok(Some(CommandHit { label, command }))
     }
 
     async fn output(&mut self, place: (i64, Offset)) -> Result<Option<Place>, TerminalError> {
