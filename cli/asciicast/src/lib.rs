@@ -22,30 +22,43 @@ const MAX_PROBLEM_CHARS: usize = 200;
 
 /// Why a file is no recording.
 #[derive(Debug, Error)]
-pub(super) enum CastError {
+pub enum CastError {
+    /// A line has a fault.
     #[error("{problem}")]
-    Line { line: usize, problem: String },
+    Line {
+        /// Its number, from 1 on.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 /// What a recording says of itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Header {
-    pub(super) version: u8,
-    pub(super) cols: u16,
-    pub(super) rows: u16,
+pub struct Header {
+    /// The version of the format.
+    pub version: u8,
+    /// Columns at the start.
+    pub cols: u16,
+    /// Rows at the start.
+    pub rows: u16,
     /// When it began, in milliseconds since the Unix epoch.
-    pub(super) started_at_ms: Option<i64>,
-    pub(super) command: Option<String>,
-    pub(super) title: Option<String>,
+    pub started_at_ms: Option<i64>,
+    /// What was recorded.
+    pub command: Option<String>,
+    /// The recording's name.
+    pub title: Option<String>,
     /// The shell that was recorded, as its environment named it.
-    pub(super) shell: Option<String>,
+    pub shell: Option<String>,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CastEvent {
+pub enum CastEvent {
+    /// Something that an import takes.
     Happened(ImportEvent),
     /// The exit code.
     Exited(u32),
@@ -53,7 +66,7 @@ pub(super) enum CastEvent {
 
 /// Reads one recording.
 #[derive(Debug)]
-pub(super) struct CastReader<R> {
+pub struct CastReader<R> {
     input: R,
     /// The number of the last line that was read.
     line: usize,
@@ -89,7 +102,7 @@ struct Term {
 
 impl<R: BufRead> CastReader<R> {
     /// Reads the header.
-    pub(super) fn open(mut input: R) -> Result<Self, CastError> {
+    pub fn open(mut input: R) -> Result<Self, CastError> {
         let mut number = 0;
         let mut text = next_line(&mut input, &mut number)?.unwrap_or_default();
         let first: FirstLine = match serde_json::from_str(&text) {
@@ -146,12 +159,13 @@ impl<R: BufRead> CastReader<R> {
         })
     }
 
-    pub(super) fn header(&self) -> &Header {
+    /// What the recording says of itself.
+    pub fn header(&self) -> &Header {
         &self.header
     }
 
     /// The next event; `None` at the end.
-    pub(super) fn next_event(&mut self) -> Result<Option<CastEvent>, CastError> {
+    pub fn next_event(&mut self) -> Result<Option<CastEvent>, CastError> {
         loop {
             let (time, code, data) = if self.header.version == 1 {
                 let Some((time, data)) = self.stdout.pop() else {
