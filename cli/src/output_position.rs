@@ -26,8 +26,10 @@ impl FromStr for OutputPosition {
     type Err = InvalidPosition;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `90` is 90 seconds ago elsewhere, and an offset here.
-        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // `90` and `-90` are 90 seconds ago elsewhere. Here the first is an offset, and the second would look
+        // like one.
+        let number = text.strip_prefix('-').unwrap_or(text);
+        if number.bytes().all(|byte| byte.is_ascii_digit()) {
             let offset = text.parse().map_err(|_| InvalidPosition)?;
             return Ok(Self::Offset(Offset(offset)));
         }
@@ -66,7 +68,7 @@ mod tests {
         assert_eq!("18446744073709551615".parse(), offset(u64::MAX));
         for time in [
             "90s",
-            "-90",
+            "-90s",
             "@90",
             "14:03",
             "yesterday",
@@ -75,7 +77,7 @@ mod tests {
             let moment = time.parse().map(OutputPosition::Time);
             assert_eq!(time.parse(), moment.map_err(|_| InvalidPosition), "{time}");
         }
-        for text in ["", "-", "1x", "18446744073709551616"] {
+        for text in ["", "-", "-90", "1x", "18446744073709551616"] {
             assert_eq!(
                 text.parse::<OutputPosition>(),
                 Err(InvalidPosition),

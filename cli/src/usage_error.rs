@@ -58,6 +58,9 @@ pub(crate) enum UsageError {
         terminal: String,
         option: &'static str,
     },
+    /// `history` with options of a search that it does not make.
+    #[error("--regex, --fixed and --ignore-case say how the text of --search is meant")]
+    NothingToSearch,
     /// `search --label`: no terminal can be called so.
     #[error("no label is {0:?}")]
     NoLabel(String),

@@ -131,6 +131,17 @@ pub struct OutputHit {
     pub command: Option<CommandInfo>,
 }
 
+/// A command that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandHit {
+    /// The label of its terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
+    /// The command.
+    #[serde(flatten)]
+    pub command: CommandInfo,
+}
+
 /// What matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -138,7 +149,7 @@ pub enum SearchHit {
     /// A line of output.
     Output(Box<OutputHit>),
     /// A command.
-    Command(Box<CommandInfo>),
+    Command(Box<CommandHit>),
 }
 
 /// One page of `output.search`.

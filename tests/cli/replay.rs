@@ -252,12 +252,29 @@ fn the_tty_is_given_back_whatever_ends_it() {
 }
 
 #[test]
+fn a_signal_ends_a_replay_that_the_tty_has_stopped_in_the_background() {
+    let daemon = TestDaemon::start();
+    let (id, _) = three_screens(&daemon);
+    let mut pty = Pty::open(COLS, ROWS);
+    let modes = pty.modes();
+    // timeout(1) makes a process group of its own. It sends SIGTERM, then SIGCONT, and in the end SIGKILL.
+    let replay = format!("{} replay {id}", env!("CARGO_BIN_EXE_termctl"));
+    let script = format!("timeout --kill-after=10 0.3 {replay}; echo over $?");
+    let mut shell = daemon.command("sh");
+    let mut shell = pty.spawn(shell.args(["-c", &script]));
+    pty.read_until("over 124");
+    pty.wait(&mut shell);
+    assert_eq!(pty.modes(), modes);
+}
+
+#[test]
 fn what_cannot_be_played_is_said_in_one_line() {
     let daemon = TestDaemon::start();
     let (id, ends) = three_screens(&daemon);
     let without_tty = termctl(&daemon, &["replay", &id]);
     assert_eq!(without_tty.code, Some(2));
     without_tty.assert_one_line();
+    assert_eq!(termctl(&daemon, &["replay", "nowhere"]).code, Some(3));
     for (args, code, said) in [
         (vec!["nowhere"], 3, "no terminal"),
         (
@@ -271,7 +288,12 @@ fn what_cannot_be_played_is_said_in_one_line() {
             "nothing was printed",
         ),
         (vec![&*id, "--command", "7"], 3, "no command"),
-        (vec![&*id, "--speed", "0"], 2, "a speed is 0.1 to 1000"),
+        (vec![&*id, "--speed", "-1"], 2, "a speed is 0.1 to 1000"),
+        (
+            vec![&*id, "--command", "x"],
+            2,
+            "a whole number is expected",
+        ),
         (
             vec![&*id, "--idle", "1ms"],
             2,
@@ -286,6 +308,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         let shown = pty.read_now();
         assert_eq!(status.code(), Some(code), "{args:?}: {shown}");
         assert!(shown.contains(said), "{args:?}: {shown}");
+        assert_eq!(shown.trim_end().lines().count(), 1, "{args:?}: {shown}");
         assert!(!shown.contains("\x1b[?1049h"), "{args:?}: {shown}");
     }
 }

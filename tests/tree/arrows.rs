@@ -32,7 +32,7 @@ const CRATES: [(&[&str], &[&str]); 7] = [
         &["tokio", "jsonrpsee", "clap", "termd-client"],
     ),
     (
-        &["termd-picture", "termd-excerpt"],
+        &["termd-picture", "termd-excerpt", "termd-asciicast"],
         &["tokio", "jsonrpsee", "clap", "termd-client"],
     ),
     (
@@ -41,6 +41,7 @@ const CRATES: [(&[&str], &[&str]); 7] = [
             "termd-mcp",
             "termd-acp",
             "termd-picture",
+            "termd-asciicast",
             "termd-shell",
         ],
         &["termd", "termd-vt", "termd-policy", "termd-keeper", "sqlx"],

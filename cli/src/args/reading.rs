@@ -31,9 +31,7 @@ impl Cli {
         let matches = definition.try_get_matches_from_mut(&words);
         matches
             .and_then(|matches| Self::from_arg_matches(&matches))
-            .map_err(|error| {
-                with_safe_suggestions(error.format(&mut definition), &words, &definition)
-            })
+            .map_err(|error| with_safe_suggestions(error.format(&mut definition), &words))
     }
 }
 

@@ -35,7 +35,12 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = idle)]
     pub(crate) idle: Duration,
     /// How fast, 0.1 to 1000
-    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value = "1",
+        allow_hyphen_values = true
+    )]
     pub(crate) speed: Speed,
 }
 

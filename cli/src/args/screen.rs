@@ -139,7 +139,13 @@ pub(crate) struct AnimationArgs {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = idle, requires = "animate")]
     pub(crate) idle: Duration,
     /// How fast, 0.1 to 1000
-    #[arg(long, value_name = "FACTOR", default_value = "1", requires = "animate")]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value = "1",
+        requires = "animate",
+        allow_hyphen_values = true
+    )]
     pub(crate) speed: Speed,
 }
 

@@ -68,7 +68,8 @@ pub(crate) struct SearchArgs {
           value_parser = clap::value_parser!(u32).range(..=i64::from(termd_proto::search::MAX_CONTEXT_LINES)))]
     pub(crate) context: u32,
     /// At most this many hits, the newest
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100,
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Give up after this time, such as 30s; exit with 124
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_ms)]

@@ -5,8 +5,8 @@ use std::error::Error as _;
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseIntError};
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 use super::words::verb_at;
@@ -69,34 +69,30 @@ const LONG_WORD: usize = 7;
 const MIN_BEGINNING: usize = 3;
 
 /// Replaces what clap suggests for an unknown verb or option. Other errors stay as they are.
-pub(super) fn with_safe_suggestions(
-    mut error: clap::Error,
-    words: &[OsString],
-    definition: &Command,
-) -> clap::Error {
+pub(super) fn with_safe_suggestions(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest_verbs(&mut error, words),
         ErrorKind::UnknownArgument => suggest_options(&mut error, words),
-        ErrorKind::ValueValidation => return with_plain_reason(error, definition),
+        ErrorKind::ValueValidation => return in_one_line(&error),
         _ => {}
     }
     error
 }
 
-/// Says of what is no number that one is expected, where the standard library speaks of digits.
-fn with_plain_reason(error: clap::Error, definition: &Command) -> clap::Error {
+/// The error without what clap says of help below it. Of what is no number it says that one is expected,
+/// where the standard library speaks of digits.
+fn in_one_line(error: &clap::Error) -> clap::Error {
+    let rendered = error.to_string();
+    let line = rendered.lines().next().unwrap_or_default();
+    let line = line.trim_start_matches("error: ");
     let source = error.source();
     let number = source.and_then(|source| source.downcast_ref::<ParseIntError>());
-    if number.is_none_or(|number| *number.kind() != IntErrorKind::InvalidDigit) {
-        return error;
-    }
-    let mut plain = clap::Error::new(ErrorKind::ValueValidation).with_cmd(definition);
-    for (kind, value) in error.context() {
-        plain.insert(kind, value.clone());
-    }
-    let tip = "a whole number is expected".into();
-    plain.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    plain
+    let digit = number.filter(|number| *number.kind() == IntErrorKind::InvalidDigit);
+    let line = match digit {
+        Some(digit) => line.replace(&digit.to_string(), "a whole number is expected"),
+        None => line.to_owned(),
+    };
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{line}\n"))
 }
 
 fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
@@ -285,6 +281,7 @@ mod tests {
             assert!(said.contains("'x' for '-"), "{said}");
             assert!(said.contains("a whole number is expected"), "{said}");
             assert!(!said.contains("digit"), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
         }
     }
 

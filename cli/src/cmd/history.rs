@@ -14,6 +14,7 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Cell, Table, age};
+use crate::usage_error::UsageError;
 
 /// Commands a page: the daemon's maximum.
 const PAGE: u32 = 1000;
@@ -21,8 +22,11 @@ const PAGE: u32 = 1000;
 pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
     let now = Zoned::now();
-    if args.kind.regex || args.kind.fixed {
-        let pattern = args.search.unwrap_or_default();
+    let how = args.kind.regex || args.kind.fixed || args.kind.ignore_case;
+    if how && args.search.is_none() {
+        return Err(UsageError::NothingToSearch.into());
+    }
+    if let Some(pattern) = args.search {
         let filter = SearchFilter {
             terminal: args.terminal.map(TerminalRef),
             failed: args.failed.then_some(true),
@@ -35,7 +39,6 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
     }
     let filter = CommandFilter {
         terminal: args.terminal.map(TerminalRef),
-        query: args.search,
         failed: args.failed.then_some(true),
         since_ms: args.since.map(|moment| moment.at_ms(&now)),
         until_ms: args.until.map(|moment| moment.at_ms(&now)),
@@ -120,7 +123,7 @@ fn render(commands: &[CommandInfo], display: Display) -> String {
 
 /// The command as a shell takes it, without what an agent writes around it. The daemon quotes an argv for
 /// POSIX shells, with control characters as they are.
-fn as_typed(command: &CommandInfo) -> String {
+pub(super) fn as_typed(command: &CommandInfo) -> String {
     if let Some(line) = &command.agent_line {
         return shell_line(line);
     }

@@ -23,6 +23,7 @@ mod man;
 mod mcp;
 mod new;
 mod notify;
+mod output_offset;
 mod policy;
 mod read;
 mod rename;

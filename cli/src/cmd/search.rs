@@ -8,15 +8,16 @@ use std::time::{Duration, Instant};
 
 use jiff::Zoned;
 use termd_client::Link;
-use termd_client::escape::{escaped, printable, shell_line};
+use termd_client::escape::{escaped, printable};
 use termd_proto::TerminalRef;
 use termd_proto::command::CommandInfo;
 use termd_proto::search::{
-    MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
+    CommandHit, MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
     SearchOutput,
 };
 
 use super::Context;
+use super::history::as_typed;
 use crate::args::{PatternArgs, SearchArgs, SearchInArg};
 use crate::display::{Display, Tone};
 use crate::error::CliError;
@@ -114,7 +115,7 @@ struct Commands(Vec<CommandInfo>);
 impl Sink for Commands {
     fn take(&mut self, hit: SearchHit) -> Result<(), CliError> {
         if let SearchHit::Command(command) = hit {
-            self.0.push(*command);
+            self.0.push(command.command);
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl Sink for Printer {
         }
         let display = self.context.display;
         let text = match hit {
-            SearchHit::Output(hit) => shown_output(&hit, display),
+            SearchHit::Output(hit) => shown_output(&hit, self.has_context, display),
             SearchHit::Command(command) => shown_command(&command, display),
         };
         if separates {
@@ -194,8 +195,9 @@ impl Sink for Printer {
     }
 }
 
-/// `TERMINAL@OFFSET (LABEL) TIME [N] EXIT COMMAND`, and the line below it.
-fn shown_output(hit: &OutputHit, display: Display) -> String {
+/// `TERMINAL@OFFSET (LABEL) TIME [N] EXIT COMMAND`, and below it the line, with a mark where other lines stand
+/// around it.
+fn shown_output(hit: &OutputHit, has_context: bool, display: Display) -> String {
     let label = hit.label.iter().map(|label| format!("({label})"));
     let time = hit.at_ms.iter().map(|at_ms| display.time(*at_ms));
     let command = hit.command.iter().map(described);
@@ -213,8 +215,9 @@ fn shown_output(hit: &OutputHit, display: Display) -> String {
         "" => String::new(),
         found => display.in_tone(&printable(found), Some(Tone::Bad)),
     };
+    let mark = if has_context { "> " } else { "  " };
     format!(
-        "{}\n{}  {}{found}{}\n{}",
+        "{}\n{}{mark}{}{found}{}\n{}",
         display.in_tone(&head.join(" "), Some(Tone::Past)),
         hit.before.iter().map(indented).collect::<String>(),
         printable(before),
@@ -223,12 +226,17 @@ fn shown_output(hit: &OutputHit, display: Display) -> String {
     )
 }
 
-fn shown_command(command: &CommandInfo, display: Display) -> String {
-    let time = display.time(command.started_at_ms);
-    let head = format!("{} {time}", command.terminal);
+/// `TERMINAL (LABEL) TIME [N] EXIT COMMAND`.
+fn shown_command(hit: &CommandHit, display: Display) -> String {
+    let command = &hit.command;
+    let label = hit.label.iter().map(|label| format!("({label})"));
+    let head: Vec<String> = iter::once(command.terminal.to_string())
+        .chain(label)
+        .chain([display.time(command.started_at_ms)])
+        .collect();
     format!(
         "{} {}\n",
-        display.in_tone(&head, Some(Tone::Past)),
+        display.in_tone(&head.join(" "), Some(Tone::Past)),
         described(command)
     )
 }
@@ -240,6 +248,5 @@ fn described(command: &CommandInfo) -> String {
         (None, Some(code)) => code.to_string(),
         (None, None) => "-".to_owned(),
     };
-    let line = command.agent_line.as_ref().unwrap_or(&command.text);
-    format!("[{}] {exit} {}", command.number, shell_line(line))
+    format!("[{}] {exit} {}", command.number, as_typed(command))
 }

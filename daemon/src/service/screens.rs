@@ -9,7 +9,7 @@ use termd_proto::screen::{Screen, ScreenRows};
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::screen::history;
+use crate::terminal::screen::history::{self, Past};
 use crate::terminal::screen::restore::look_at;
 use crate::terminal::screen::size::Size;
 use termd_vt::Model;
@@ -54,15 +54,15 @@ impl Screens {
         look_at(&self.store, terminal, look).await
     }
 
-    /// What a terminal's screen showed when its output had come to an offset.
+    /// What a terminal's screen showed then.
     pub(crate) async fn screen_at(
         &self,
         terminal: &Terminal,
-        at: Offset,
+        past: Past,
         rows: ScreenRows,
         look: impl Fn(&Model) -> Screen,
     ) -> Result<Screen, TerminalError> {
-        history::screen_at(&self.store, terminal, at, rows, look).await
+        history::screen_at(&self.store, terminal, past, rows, look).await
     }
 
     /// The last screen of a terminal that is kept at or before an offset.

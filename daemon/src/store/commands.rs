@@ -224,21 +224,22 @@ pub(super) async fn command(
     Ok(row.as_ref().map(command_of).transpose()?)
 }
 
-/// The command whose output has this offset: a line of the shell, else the terminal's own.
-pub(super) async fn command_at(
+/// The commands of which some output is in a range, the last first.
+pub(super) async fn commands_between(
     connection: &mut SqliteConnection,
     terminal: &TerminalId,
-    offset: Offset,
-) -> Result<Option<CommandInfo>, StoreError> {
-    let row = sqlx::query(
-        "SELECT * FROM commands WHERE terminal = ?1 AND start_offset <= ?2 \
-         AND (end_offset IS NULL OR end_offset > ?2) ORDER BY number DESC LIMIT 1",
+    (start, end): (Offset, Offset),
+) -> Result<Vec<CommandInfo>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT * FROM commands WHERE terminal = ?1 AND start_offset < ?3 \
+         AND (end_offset IS NULL OR end_offset > ?2) ORDER BY number DESC",
     )
     .bind(terminal.as_str())
-    .bind(integer(offset.0))
-    .fetch_optional(connection)
+    .bind(integer(start.0))
+    .bind(integer(end.0))
+    .fetch_all(connection)
     .await?;
-    Ok(row.as_ref().map(command_of).transpose()?)
+    Ok(rows.iter().map(command_of).collect::<Result<_, _>>()?)
 }
 
 /// A word as an FTS5 string: nothing in it is an operator.

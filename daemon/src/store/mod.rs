@@ -413,13 +413,15 @@ impl Store {
         terminals::numbered_terminal(&mut *self.reader().await?, id).await
     }
 
-    /// The command whose output has this offset; the terminal's own where its shell told of none.
-    pub async fn command_at(
+    /// The commands of which some output is in a range, the last first: lines of the shell, then the
+    /// terminal's own.
+    pub async fn commands_between(
         &self,
         terminal: &TerminalId,
-        offset: Offset,
-    ) -> Result<Option<CommandInfo>, StoreError> {
-        commands::command_at(&mut *self.reader().await?, terminal, offset).await
+        start: Offset,
+        end: Offset,
+    ) -> Result<Vec<CommandInfo>, StoreError> {
+        commands::commands_between(&mut *self.reader().await?, terminal, (start, end)).await
     }
 
     /// Whether output waits to be written.

@@ -77,6 +77,10 @@ pub struct OutputSize {
     pub cols: u16,
     /// Rows.
     pub rows: u16,
+    /// When it was set, in milliseconds since the Unix epoch; absent: at the terminal's start, or it is older
+    /// than what notes these times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<i64>,
 }
 
 /// Output that came at one time, to 10 ms.

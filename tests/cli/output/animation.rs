@@ -26,7 +26,6 @@ fn a_range_is_animated_and_its_faults_are_told() {
         termctl(&daemon, &[&args[..], more].concat())
     };
     let all = animate(&[]).json();
-    // The first is the empty screen.
     assert_eq!(
         (&all["format"], &all["frames"]),
         (&"apng".into(), &3.into()),

@@ -84,3 +84,32 @@ fn a_recording_has_output_sizes_commands_and_the_exit() {
         "{none:?}"
     );
 }
+
+#[test]
+fn an_export_that_fails_leaves_the_file_as_it_was() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "seq", "30000"]);
+    ok(&daemon, &["wait", &id]);
+    let directory = daemon.path("exports");
+    fs::create_dir(&directory).unwrap();
+    let file = directory.join("kept.cast");
+    fs::write(&file, "before").unwrap();
+    let export = |limit: &str| {
+        // A write beyond the limit is an error where the signal is ignored.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f {limit}; exec {} export {id} -o '{}'",
+            env!("CARGO_BIN_EXE_termctl"),
+            file.display()
+        );
+        let mut shell = daemon.command("sh");
+        shell.args(["-c", &script]).output().unwrap()
+    };
+    let failed = export("4");
+    let error = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(failed.status.code(), Some(1), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "before");
+    assert_eq!(export("unlimited").status.code(), Some(0));
+    assert!(fs::read_to_string(&file).unwrap().starts_with('{'));
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+}

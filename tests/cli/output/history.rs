@@ -48,10 +48,18 @@ fn history_lists_and_searches_and_read_prints_one() {
         (&["bad"], older.clone()),
         (&["--search", "SLEEP 10"], newest),
         (&["--search", "nothing"], vec![]),
+        (&["--search", "10 sLeEp"], vec![first.clone()]),
+        (&["--search", "sleep 10", "-F"], vec![first.clone()]),
+        (&["--search", "10 sleep", "-F"], vec![]),
+        (&["--search", "SLEEP 1(0+)$", "-ei"], vec![first.clone()]),
+        (&["--search", "SLEEP", "-e"], vec![]),
         (&["--failed", "--search", "sh", "bad"], older),
     ] {
         assert_eq!(numbers(args), expected, "{args:?}");
     }
+    let meant = termctl(&daemon, &["history", "-e"]);
+    assert_eq!(meant.code, Some(2), "{meant:?}");
+    meant.assert_one_line();
     let table = ok(&daemon, &["history"]);
     assert!(
         table.starts_with("TERMINAL") && table.contains("sleep 1000"),

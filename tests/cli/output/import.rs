@@ -60,7 +60,10 @@ fn an_imported_terminal_is_closed_and_marked_and_can_be_read_and_shown() {
     );
     let at_ms = |place: usize| read["times"][place]["at_ms"].as_i64().unwrap() - 1_500_000_000_000;
     assert_eq!((at_ms(0), at_ms(1)), (500, 3_000), "{read}");
-    assert_eq!(read["sizes"][1], json!({ "at": 22, "cols": 50, "rows": 6 }));
+    assert_eq!(
+        read["sizes"][1],
+        json!({ "at": 22, "cols": 50, "rows": 6, "at_ms": 1_500_000_001_250_i64 })
+    );
     let records = client.audit_records(&json!({ "action": "terminal.import" }));
     assert_eq!(records.len(), 1);
     assert_eq!(records[0]["terminal"], id.trim());
@@ -75,6 +78,41 @@ fn an_imported_terminal_is_closed_and_marked_and_can_be_read_and_shown() {
     );
     let verdict = client.ok("audit.verify", &Value::Null);
     assert_eq!(verdict["first_bad"], Value::Null);
+}
+
+#[test]
+fn a_size_is_in_force_from_its_time_on() {
+    let daemon = TestDaemon::start();
+    let file = daemon.path("demo.cast");
+    fs::write(&file, DEMO).unwrap();
+    ok(
+        &daemon,
+        &["import", file.to_str().unwrap(), "--label", "demo"],
+    );
+    let exported = ok(&daemon, &["export", "demo", "--format", "asciicast-v2"]);
+    assert!(exported.contains("[1.250, \"r\", \"50x6\"]"), "{exported}");
+    // 22 bytes had come when the size was changed.
+    for (at, cols) in [
+        ("2017-07-14T02:40:01Z", 40),
+        ("2017-07-14T02:40:02Z", 50),
+        ("22", 50),
+        ("21", 40),
+    ] {
+        let screen = termctl(&daemon, &["screen", "demo", "--at", at, "--json"]).json();
+        assert_eq!(screen["cols"], cols, "{at}");
+        assert_eq!(screen["end"], if at == "21" { 21 } else { 22 }, "{at}");
+    }
+    let early = termctl(&daemon, &["screen", "demo", "--at", "2017-07-14"]);
+    early.assert_one_line();
+    assert!(
+        early.err.contains("before the terminal's start"),
+        "{early:?}"
+    );
+    let picture = daemon.path("demo.png");
+    let args = ["screenshot", "demo", "--animate", "--json", "-o"];
+    let args = [&args[..], &[picture.to_str().unwrap()]].concat();
+    // The greeting, the same in a larger size, and the end.
+    assert_eq!(termctl(&daemon, &args).json()["frames"], 3);
 }
 
 #[test]

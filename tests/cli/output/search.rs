@@ -76,6 +76,96 @@ fn search_finds_what_a_scan_of_exported_text_finds() {
     compare();
 }
 
+/// Lines of a text, the last first.
+fn scanned(text: &str, pattern: &str) -> Vec<String> {
+    let pattern = regex::Regex::new(pattern).unwrap();
+    let lines = text.lines().filter(|line| pattern.is_match(line));
+    let lines: Vec<_> = lines.map(str::to_owned).collect();
+    lines.into_iter().rev().collect()
+}
+
+fn lines(hits: Vec<(String, String)>) -> Vec<String> {
+    hits.into_iter().map(|(_, line)| line).collect()
+}
+
+#[test]
+fn output_with_a_gap_is_found_on_both_sides_of_it() {
+    let daemon = TestDaemon::configured("[store]\nterminal_quota = \"256KiB\"\n");
+    let script = "seq -f 'line %.0f of many' 60000";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", script]);
+    ok(&daemon, &["wait", &id]);
+    // What is in memory can be read beyond the quota.
+    ok(&daemon, &["close", &id]);
+    daemon.client().wait_until_stored();
+    let text = ok(&daemon, &["export", &id, "--format", "text"]);
+    let pattern = "^line [0-9]*77 of many$";
+    let kept = scanned(&text, pattern);
+    assert!(kept.contains(&"line 77 of many".to_owned()), "the head");
+    assert!(kept.contains(&"line 59977 of many".to_owned()), "the tail");
+    assert!(kept.len() < 600, "a gap");
+    let found = || lines(hits(&daemon, &["-n", "1000", "-e", pattern]));
+    assert_eq!(found(), kept);
+    let index = daemon.state_dir().join("search.sqlite-wal");
+    wait_until("the index is written", || {
+        fs::metadata(&index).is_ok_and(|file| file.len() > 200_000)
+    });
+    assert_eq!(found(), kept);
+}
+
+#[test]
+fn a_server_that_is_killed_while_it_indexes_loses_no_hit() {
+    let daemon = TestDaemon::start();
+    let output = log(LogShape::Cargo, 5, 20 * OUTPUT_BYTES);
+    let id = print(&daemon, "much", &output);
+    let text = ok(&daemon, &["export", &id, "--format", "text"]);
+    let expected = scanned(&text, "mismatched types");
+    assert!(!expected.is_empty());
+    let found = || {
+        let hits = hits(&daemon, &["-n", "100000", "-F", "mismatched types"]);
+        lines(hits)
+    };
+    let index = daemon.state_dir().join("search.sqlite-wal");
+    let length = || fs::metadata(&index).map_or(0, |file| file.len());
+    for _ in 0..2 {
+        let before = length();
+        wait_until("it indexes", || length() > before + 100_000);
+        daemon.kill_server();
+        assert_eq!(found(), expected);
+    }
+}
+
+#[test]
+fn the_exact_bytes_are_searched_where_they_are_asked_for() {
+    let daemon = TestDaemon::start();
+    let bar = b"bar 10%\rbar 40%\rbar 100%\r\n\x1b[31mred fox\x1b[m\r\n";
+    let id = print(&daemon, "bar", bar);
+    let all = |args: &[&str]| lines(hits(&daemon, &[args, &["-t", &id]].concat()));
+    assert_eq!(all(&["-F", "bar 40"]), [""; 0]);
+    assert_eq!(all(&["-F", "bar 100"]), ["bar 100%"]);
+    assert_eq!(all(&["-e", r"\x1b\[31m"]), [""; 0]);
+    let raw = |args: &[&str]| {
+        let args = [&["search", "--json", "--raw", "-t", &id], args].concat();
+        let found = ok(&daemon, &args);
+        let hit: Value = serde_json::from_str(&found).unwrap();
+        (
+            hit["offset"].as_u64(),
+            hit["line"].as_str().map(str::to_owned),
+        )
+    };
+    let (offset, line) = raw(&["-F", "bar 40"]);
+    assert_eq!(offset, Some(0));
+    assert!(line.unwrap().starts_with("bar 10%\rbar 40%"));
+    let (offset, line) = raw(&["-e", r"\x1b\[31m(red) fox"]);
+    assert_eq!(offset, Some(26));
+    assert!(line.unwrap().starts_with("\x1b[31mred fox\x1b[m"));
+    // A person's tty obeys nothing of it.
+    let shown = ok(&daemon, &["search", "--raw", "-t", &id, "fox"]);
+    assert!(
+        !shown.contains('\x1b') && shown.contains("\\x1b[31m"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn a_hit_says_where_it_is_and_filters_hold() {
     let daemon = TestDaemon::configured("[search]\nindex = false\n");
@@ -120,7 +210,7 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         lines[0].starts_with(&format!("{first}@5 (first) ")),
         "{shown}"
     );
-    assert_eq!(lines[1..], ["  one", "  red fox", "  three"]);
+    assert_eq!(lines[1..], ["  one", "> red fox", "  three"]);
     let offset = "5";
     assert!(ok(&daemon, &["read", "first", "--since", offset]).starts_with("red fox"));
 
@@ -130,6 +220,14 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         command.contains(&failed) && command.contains("[0] 3 "),
         "{command}"
     );
+    let labelled = ok(
+        &daemon,
+        &["search", "--in", "commands", "-t", "second", "cat"],
+    );
+    assert!(
+        labelled.starts_with(&format!("{second} (second) ")),
+        "{labelled}"
+    );
     let same = ok(&daemon, &["history", "--search", "echo.red", "-e"]);
     assert!(same.contains(&failed), "{same}");
 
@@ -138,11 +236,14 @@ fn a_hit_says_where_it_is_and_filters_hold() {
         (&["search", " "], "is empty"),
         (&["search", "a", "-t", "nothing"], "nothing"),
         (&["search", "a", "--since", "someday"], "a time is"),
+        (&["search", "a", "-n", "0"], "0 is not in"),
     ] {
         let output = termctl(&daemon, args);
         let error = &output.err;
         assert!(
-            output.code != Some(0) && error.contains(message),
+            output.code == Some(if message == "nothing" { 3 } else { 2 })
+                && error.contains(message)
+                && error.lines().count() == 1,
             "{args:?}: {error}"
         );
     }

@@ -120,6 +120,26 @@ fn output_has_the_times_at_which_it_came_whoever_serves() {
 }
 
 #[test]
+fn a_size_has_the_time_at_which_it_was_set_whoever_serves() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let id = client.create_terminal(&json!({ "command": "cat", "cols": 80, "rows": 24 }));
+    let before = now_ms();
+    client.ok(
+        "session.resize",
+        &json!({ "id": id, "cols": 90, "rows": 30 }),
+    );
+    let after = now_ms();
+    daemon.kill_server();
+    let mut client = daemon.client();
+    let read = json!({ "id": id, "encoding": "raw", "times": true });
+    let sizes = client.ok("session.read", &read)["sizes"].clone();
+    assert_eq!(sizes.as_array().map(Vec::len), Some(1), "{sizes}");
+    assert_eq!(sizes[0]["cols"], 90, "{sizes}");
+    assert_within(&sizes[0], (before, after));
+}
+
+#[test]
 fn what_came_while_nobody_read_says_so() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
 pub mod acp;
+pub mod asciicast;
 pub mod config;
 pub mod control;
 pub mod marks;
@@ -19,8 +20,9 @@ pub mod typed;
 pub type Property = fn(&[u8]);
 
 /// Every one, by the name of its target and of its seeds' directory.
-pub const ALL: [(&str, Property); 8] = [
+pub const ALL: [(&str, Property); 9] = [
     ("acp", acp::holds),
+    ("asciicast", asciicast::holds),
     ("config", config::holds),
     ("control", control::holds),
     ("marks", marks::holds),

@@ -55,6 +55,7 @@ impl<'a> Playback<'a> {
             at: self.page.start,
             cols: self.info.cols,
             rows: self.info.rows,
+            at_ms: None,
         };
         let size = first.copied().unwrap_or(last);
         (size.cols, size.rows)

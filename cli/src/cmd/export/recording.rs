@@ -10,6 +10,8 @@ use super::cast::Event;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     at: Offset,
+    /// When, in milliseconds since the Unix epoch; `None`: with the output before it.
+    at_ms: Option<i64>,
     event: Event,
 }
 
@@ -30,6 +32,7 @@ impl Recording {
         let of_shell = commands.iter().filter(|command| command.number > 0);
         let marks = of_shell.map(|command| Mark {
             at: command.start,
+            at_ms: None,
             event: Event::Marker(command.text.clone()),
         });
         let mut recording = Self {
@@ -63,7 +66,7 @@ impl Recording {
                     .find(|start| *start > at)
                     .unwrap_or(end),
             };
-            self.now_ms = time.map_or(self.now_ms, |time| time.at_ms);
+            self.go_on_to(time.map(|time| time.at_ms));
             let to = next_mark.min(next_time).min(end);
             let range = place(start, at)..place(start, to);
             let output = bytes.get(range).unwrap_or_default().to_vec();
@@ -88,6 +91,7 @@ impl Recording {
     fn add_sizes(&mut self, sizes: &[OutputSize]) {
         let marks = sizes.iter().map(|size| Mark {
             at: size.at,
+            at_ms: size.at_ms,
             event: Event::Resize {
                 cols: size.cols,
                 rows: size.rows,
@@ -100,9 +104,16 @@ impl Recording {
 
     fn give_marks(&mut self, at: Offset, events: &mut Vec<(i64, Event)>) {
         while let Some(mark) = self.marks.get(self.given).filter(|mark| mark.at <= at) {
-            events.push((self.now_ms, mark.event.clone()));
+            let (at_ms, event) = (mark.at_ms, mark.event.clone());
+            self.go_on_to(at_ms);
+            events.push((self.now_ms, event));
             self.given += 1;
         }
+    }
+
+    /// Times never go back.
+    fn go_on_to(&mut self, at_ms: Option<i64>) {
+        self.now_ms = at_ms.map_or(self.now_ms, |at_ms| at_ms.max(self.now_ms));
     }
 }
 
@@ -156,6 +167,7 @@ mod tests {
             at: Offset(7),
             cols: 90,
             rows: 30,
+            at_ms: Some(170),
         };
         let first = recording.page(
             (Offset::ZERO, b"012345"),
@@ -176,8 +188,8 @@ mod tests {
             second,
             [
                 (150, output("6")),
-                (150, Event::Resize { cols: 90, rows: 30 }),
-                (150, output("7")),
+                (170, Event::Resize { cols: 90, rows: 30 }),
+                (170, output("7")),
                 (200, output("89")),
             ]
         );

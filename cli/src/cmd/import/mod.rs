@@ -1,19 +1,17 @@
 //! `termctl import`: a recording that was made elsewhere becomes a closed terminal.
 
-mod cast;
-
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, json};
+use termd_asciicast::{CastError, CastEvent, CastReader, Header};
 use termd_client::Link;
 use termd_proto::import::{AddToImport, BeginImport, FinishImport, ImportEvent, ImportEventKind};
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Label, TerminalId};
 
-use self::cast::{CastError, CastEvent, CastReader, Header};
 use super::Context;
 use crate::args::ImportArgs;
 use crate::error::CliError;

@@ -1,7 +1,7 @@
 //! `termctl replay`: plays a terminal on the tty, live or long closed, drawn by termd's own model.
 //!
 //! - [`player`]: the state, and what each key does; with it [`timeline`], [`clock`], [`page`],
-//!   [`event_queue`], [`commands`], [`find`].
+//!   [`event_queue`], [`commands`], and for a search [`pattern_prompt`], [`search`], [`find`].
 //! - [`stage`]: the model that the output is fed to.
 //! - [`frame`] and [`bar`]: what the tty shows.
 //! - [`source`]: what is read of the daemon.
@@ -16,7 +16,9 @@ mod find;
 mod frame;
 mod keys;
 mod page;
+mod pattern_prompt;
 mod player;
+mod search;
 mod source;
 mod stage;
 mod timeline;
@@ -26,9 +28,9 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
+use termd_proto::TerminalRef;
 use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
-use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -40,6 +42,7 @@ use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;
 use super::attach::is_own;
+use super::output_offset::{offset_of, within};
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
@@ -74,11 +77,11 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[m\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 pub(super) async fn run(context: Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    let link = context.open().await?;
+    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
     if !tty::is_interactive() {
         return Err(UsageError::ReplayNeedsTty.into());
     }
-    let link = context.open().await?;
-    let info = show(&link, &TerminalRef(args.terminal.clone())).await?;
     if is_own(&info) {
         return Err(UsageError::OwnTerminal(info.id).into());
     }
@@ -110,7 +113,10 @@ async fn prepare(
     let mut player = Player::new((range, timeline), &commands, (stage, args.speed.0), now);
     match args.at {
         None => {}
-        Some(OutputPosition::Offset(at)) => player.seek_offset(within(at, range, info)?),
+        Some(OutputPosition::Offset(at)) => {
+            let played = (range.start, range.end.unwrap_or(info.end));
+            player.seek_offset(within(at, played)?);
+        }
         Some(at) => {
             if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {
                 player.seek_clock(at_ms, now);
@@ -139,42 +145,16 @@ async fn range(
         return Ok(range);
     }
     if let Some(from) = args.from {
-        range.start = offset_of(source, info, from).await?;
+        range.start = offset_of(source.link, info, from).await?;
     }
     if let Some(to) = args.to {
-        let end = offset_of(source, info, to).await?;
+        let end = offset_of(source.link, info, to).await?;
         if end <= range.start {
             return Err(UsageError::EmptyRange.into());
         }
         range.end = Some(end);
     }
     Ok(range)
-}
-
-async fn offset_of(
-    source: Source<'_>,
-    info: &TerminalInfo,
-    position: OutputPosition,
-) -> Result<Offset, CliError> {
-    let kept = Range {
-        kept_from: info.start,
-        start: info.start,
-        end: None,
-    };
-    match (position.offset(), position.at_ms(info, &Zoned::now())) {
-        (Some(at), _) => within(at, kept, info),
-        (None, Some(at_ms)) => source.offset_at(at_ms).await,
-        (None, None) => Ok(info.start),
-    }
-}
-
-/// An offset that a person gave, if it is in the range.
-fn within(at: Offset, range: Range, info: &TerminalInfo) -> Result<Offset, CliError> {
-    let (start, end) = (range.start, range.end.unwrap_or(info.end));
-    if start <= at && at <= end {
-        return Ok(at);
-    }
-    Err(UsageError::OutsideOfOutput { at, start, end }.into())
 }
 
 /// Why a replay is over.
@@ -185,10 +165,11 @@ enum Ended {
 
 /// Plays until the person quits, and leaves the tty as it was.
 async fn play(source: Source<'_>, player: Player, display: Display) -> Result<Ended, CliError> {
+    // In the background this stops the process, which a signal still ends then: none is caught yet.
+    let raw_tty = ChangedTty::raw()?;
+    // From here on nothing is awaited but beside keys and signals.
     let mut theatre = Theatre::new(player, display)?;
     let mut pump = Pump::start()?;
-    // From here on nothing is awaited but beside keys and signals.
-    let raw_tty = ChangedTty::raw()?;
     pump.write(ENTER.to_vec()).await?;
     let ended = theatre.serve(source, &mut pump).await;
     // A tty that takes no output any more only gets its modes back.

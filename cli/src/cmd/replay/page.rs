@@ -91,6 +91,7 @@ impl Page {
         let mut sizes = self.sizes.iter().peekable();
         let mut times = self.times.iter().copied().peekable();
         let mut at = self.start;
+        let mut shown_ms = 0;
         loop {
             while times.next_if(|time| time.end <= at).is_some() {}
             let time = times.peek().copied().filter(|time| time.start <= at);
@@ -98,8 +99,15 @@ impl Page {
             while let Some(size) = sizes.next_if(|size| size.at <= at) {
                 let (cols, rows) = (size.cols, size.rows);
                 let kind = EventKind::Resize { cols, rows };
-                events.push_back(Event { play_ms, kind });
+                // It was set between the output before it and the output after it.
+                let set_ms = size.at_ms.map(|at_ms| timeline.play_ms_of_clock(at_ms));
+                shown_ms = set_ms.unwrap_or(play_ms).min(play_ms).max(shown_ms);
+                events.push_back(Event {
+                    play_ms: shown_ms,
+                    kind,
+                });
             }
+            shown_ms = play_ms.max(shown_ms);
             let next_time = match (time, times.peek()) {
                 (Some(time), _) => time.end,
                 (None, next) => {
@@ -148,10 +156,11 @@ mod tests {
             at_ms,
             found_late,
         };
-        let size = |at, cols| OutputSize {
+        let size = |at, cols, at_ms| OutputSize {
             at: Offset(at),
             cols,
             rows: 24,
+            at_ms,
         };
         let mut page = Page {
             start: Offset(100),
@@ -162,7 +171,12 @@ mod tests {
                 time(102, 106, 6_000, true),
                 time(108, 111, 7_000, false),
             ],
-            sizes: vec![size(100, 80), size(104, 90), size(111, 100)],
+            sizes: vec![
+                size(100, 80, None),
+                size(102, 85, Some(5_300)),
+                size(104, 90, None),
+                size(111, 100, None),
+            ],
             at_end: true,
             state: TerminalState::Running,
         };
@@ -183,6 +197,7 @@ mod tests {
         let want = [
             (0, "80"),
             (0, "aa Noted"),
+            (300, "85"),
             (500, "bb FoundLate"),
             (500, "90"),
             (500, "bb FoundLate"),

@@ -12,9 +12,11 @@ use termd_proto::terminal::TerminalState;
 use super::clock::Clock;
 use super::commands::Commands;
 use super::event_queue::EventQueue;
-use super::find::{Finder, pattern};
+use super::find::pattern;
 use super::keys::Key;
 use super::page::{Event, EventKind, OutputClock, Page};
+use super::pattern_prompt::{PatternPrompt, Typed};
+use super::search::{Direction, Progress, Search};
 use super::stage::{Jump, Stage};
 use super::timeline::Timeline;
 
@@ -30,8 +32,6 @@ const LONG_STEP_MS: u64 = 60_000;
 const AGAIN_MS: u64 = 1_000;
 /// How long a message is shown.
 const MESSAGE: Duration = Duration::from_secs(4);
-/// The longest pattern that can be typed, in characters.
-const MAX_PATTERN_CHARS: usize = 200;
 
 /// It fits into a row of 80 columns.
 const HELP: &str = "space pause; arrows 0-9 jump; + - speed; [ ] commands; / n N search; q quit";
@@ -62,19 +62,8 @@ enum Goal {
     Offset(Offset),
     /// To a match that ends here.
     Match(Offset),
-    /// To where a pattern comes next. Without one, back to this play time.
-    Next {
-        finder: Box<Finder>,
-        origin_ms: u64,
-    },
-    /// To where a pattern came last, before this offset.
-    Previous {
-        finder: Option<Box<Finder>>,
-        until: Offset,
-        found: Option<Offset>,
-        window: Offset,
-        origin_ms: u64,
-    },
+    /// To where a pattern comes next, or came last.
+    Search(Box<Search>),
 }
 
 /// What the bar shows of a replay.
@@ -135,7 +124,7 @@ pub(super) struct Player {
     pattern: Option<Regex>,
     /// A search that was asked for on the way to somewhere else, and begins there.
     next_search: Option<Direction>,
-    prompt: Option<String>,
+    prompt: Option<PatternPrompt>,
     message: Option<(String, Instant)>,
 }
 
@@ -228,11 +217,8 @@ impl Player {
             }
         }
         self.loaded_to = self.stage.shown_to();
-        if let Some(Goal::Previous { finder, window, .. }) = &mut self.goal {
-            *window = self.loaded_to;
-            if let Some(pattern) = &self.pattern {
-                *finder = Some(Box::new(Finder::new(pattern.clone(), self.stage.model())));
-            }
+        if let Some(Goal::Search(search)) = &mut self.goal {
+            search.begin_window(&self.stage);
         }
     }
 
@@ -357,17 +343,7 @@ impl Player {
                 }
                 self.clock.set(self.shown_ms, now);
             }
-            Goal::Next { finder, origin_ms } => return self.find_next(finder, origin_ms, now),
-            Goal::Previous {
-                finder,
-                until,
-                found,
-                window,
-                origin_ms,
-            } => {
-                let search = (finder, until, found);
-                return self.find_previous(search, (window, origin_ms), now);
-            }
+            Goal::Search(search) => return self.search(search, now),
         }
         true
     }
@@ -380,70 +356,41 @@ impl Player {
         self.stage.shown_to() >= to || self.loaded_to >= to || self.is_complete
     }
 
-    fn find_next(&mut self, mut finder: Box<Finder>, origin_ms: u64, now: Instant) -> bool {
-        while let Some(event) = self.queue.pop_piece(FIND_PIECE_BYTES) {
-            self.show(&event);
-            if finder.look(self.stage.model()) {
-                self.clock.set(self.shown_ms, now);
-                self.clock.stop(now);
-                self.message = None;
-                return true;
-            }
-        }
-        if self.is_complete || self.is_at_live_end() {
-            self.say("no match after this", now);
-            self.seek_time(origin_ms, now);
-        } else {
-            self.goal = Some(Goal::Next { finder, origin_ms });
-        }
-        false
-    }
-
-    fn find_previous(
-        &mut self,
-        (mut finder, until, mut found): (Option<Box<Finder>>, Offset, Option<Offset>),
-        (window, origin_ms): (Offset, u64),
-        now: Instant,
-    ) -> bool {
-        let Some(looking) = &mut finder else {
-            return false;
-        };
-        while self.stage.shown_to() < until
+    /// Shows piece by piece what has been read, until the pattern comes.
+    fn search(&mut self, mut search: Box<Search>, now: Instant) -> bool {
+        let start = self.range.start;
+        let mut progress = Progress::Unfinished;
+        while progress == Progress::Unfinished
+            && search.wants_piece(&self.stage)
             && let Some(event) = self.queue.pop_piece(FIND_PIECE_BYTES)
         {
             self.show(&event);
-            let shown_to = self.stage.shown_to();
-            let is_within = self.range.start <= shown_to && shown_to < until;
-            if looking.look(self.stage.model()) && is_within {
-                found = Some(shown_to);
-            }
+            progress = search.look(&self.stage, start);
         }
-        let is_searched = self.stage.shown_to() >= until || self.is_complete;
-        if !is_searched {
-            self.goal = Some(Goal::Previous {
-                finder,
-                until,
-                found,
-                window,
-                origin_ms,
-            });
-        } else if let Some(found) = found {
-            self.clock.stop(now);
-            self.message = None;
-            self.seek_offset(found);
-            self.goal = Some(Goal::Match(found));
-        } else if window > self.range.start {
-            self.jump(window.back(1));
-            self.goal = Some(Goal::Previous {
-                finder: None,
-                until: window,
-                found: None,
-                window,
-                origin_ms,
-            });
-        } else {
-            self.say("no match before this", now);
-            self.seek_time(origin_ms, now);
+        if progress == Progress::Unfinished {
+            let is_over = self.is_complete || self.is_at_live_end();
+            progress = search.conclude(&self.stage, start, is_over);
+        }
+        match progress {
+            Progress::Unfinished => self.goal = Some(Goal::Search(search)),
+            Progress::Before(end) => {
+                self.jump(end.back(1));
+                self.goal = Some(Goal::Search(search));
+            }
+            Progress::Found(to) => {
+                self.message = None;
+                self.clock.set(self.shown_ms, now);
+                self.clock.stop(now);
+                if to == self.stage.shown_to() {
+                    return true;
+                }
+                self.seek_offset(to);
+                self.goal = Some(Goal::Match(to));
+            }
+            Progress::NotFound => {
+                self.say(search.without_match(), now);
+                self.seek_time(search.origin_ms, now);
+            }
         }
         false
     }
@@ -494,8 +441,7 @@ impl Player {
         match &self.goal {
             Some(Goal::Time(play_ms)) => *play_ms,
             Some(Goal::Offset(to) | Goal::Match(to)) => self.timeline.play_ms(*to, None),
-            Some(Goal::Next { .. }) => self.shown_ms,
-            Some(Goal::Previous { origin_ms, .. }) => *origin_ms,
+            Some(Goal::Search(search)) => search.position_ms(self.shown_ms),
             None => self.clock.play_ms(now).min(self.timeline.length_ms()),
         }
     }
@@ -505,8 +451,8 @@ impl Player {
         if key == Key::Interrupt {
             return Outcome::Quit;
         }
-        if let Some(typed) = self.prompt.take() {
-            self.type_pattern(typed, key, now);
+        if let Some(prompt) = self.prompt.take() {
+            self.type_pattern(prompt.press(key), now);
             return Outcome::Stay;
         }
         self.message = None;
@@ -524,14 +470,14 @@ impl Player {
             Key::End => self.seek_time(u64::MAX, now),
             Key::Char('[') => self.previous_command(position_ms, now),
             Key::Char(']') => self.next_command(now),
-            Key::Char('/') => self.prompt = Some(String::new()),
+            Key::Char('/') => self.prompt = Some(PatternPrompt::default()),
             Key::Char('n') => self.find(Direction::Forward, now),
             Key::Char('N') => self.find(Direction::Backward, now),
             Key::Char('?' | 'h') => self.say(HELP, now),
             Key::Escape => {
                 self.pattern = None;
                 self.next_search = None;
-                if matches!(self.goal, Some(Goal::Next { .. } | Goal::Previous { .. })) {
+                if matches!(self.goal, Some(Goal::Search(_))) {
                     self.seek_time(position_ms, now);
                 }
             }
@@ -575,26 +521,17 @@ impl Player {
         }
     }
 
-    fn type_pattern(&mut self, mut typed: String, key: Key, now: Instant) {
-        match key {
-            Key::Enter | Key::Backspace if typed.is_empty() => {}
-            Key::Escape => {}
-            Key::Enter => match pattern(&typed) {
+    fn type_pattern(&mut self, typed: Typed, now: Instant) {
+        match typed {
+            Typed::GoesOn(prompt) => self.prompt = Some(prompt),
+            Typed::GivenUp => {}
+            Typed::Entered(text) => match pattern(&text) {
                 Ok(pattern) => {
                     self.pattern = Some(pattern);
                     self.find(Direction::Forward, now);
                 }
-                Err(_) => self.say(&format!("{typed} is no regular expression"), now),
+                Err(_) => self.say(&format!("{text} is no regular expression"), now),
             },
-            Key::Backspace => {
-                typed.pop();
-                self.prompt = Some(typed);
-            }
-            Key::Char(c) if typed.chars().count() < MAX_PATTERN_CHARS => {
-                typed.push(c);
-                self.prompt = Some(typed);
-            }
-            _ => self.prompt = Some(typed),
         }
     }
 
@@ -609,29 +546,17 @@ impl Player {
         }
         let origin_ms = self.position_ms(now);
         self.follows = false;
-        let until = self.stage.shown_to();
-        self.goal = Some(match direction {
-            Direction::Forward => Goal::Next {
-                finder: Box::new(Finder::new(pattern, self.stage.model())),
-                origin_ms,
-            },
-            Direction::Backward => {
-                self.jump(until.back(1));
-                Goal::Previous {
-                    finder: None,
-                    until,
-                    found: None,
-                    window: until,
-                    origin_ms,
-                }
-            }
-        });
+        let search = Search::new(direction, pattern, &self.stage, origin_ms);
+        if direction == Direction::Backward {
+            self.jump(self.stage.shown_to().back(1));
+        }
+        self.goal = Some(Goal::Search(Box::new(search)));
     }
 
     /// What the bar shows.
     pub(super) fn status(&mut self, now: Instant) -> Status<'_> {
         let state = match &self.goal {
-            Some(Goal::Next { .. } | Goal::Previous { .. }) => "searching",
+            Some(Goal::Search(_)) => "searching",
             Some(_) => "seeking",
             None if self.jump.is_some() => "seeking",
             None if self.has_ended() => "end",
@@ -650,7 +575,7 @@ impl Player {
             command: self.commands.text_at(self.stage.shown_to()),
             clock_ms: self.timeline.clock_ms(position_ms),
             clock: self.shown_clock,
-            prompt: self.prompt.as_deref(),
+            prompt: self.prompt.as_ref().map(PatternPrompt::text),
             message: self.message.as_ref().map(|(text, _)| text.as_str()),
         }
     }
@@ -680,12 +605,6 @@ impl Player {
     pub(super) fn is_moving(&self) -> bool {
         self.clock.runs() && !self.follows
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Forward,
-    Backward,
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use base64::engine::general_purpose::STANDARD;
 use termd_client::{BadAnswer, Link};
 use termd_proto::command::{CommandFilter, CommandInfo};
 use termd_proto::recording::{Keyframe, ReadKeyframe, ReadTimeline};
-use termd_proto::screen::ReadScreen;
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadTerminal};
 use termd_proto::{Offset, TerminalRef};
 
@@ -101,15 +100,5 @@ impl Source<'_> {
             }
             since = answer.end;
         }
-    }
-
-    /// The end of the output that had come by a time, in milliseconds since the Unix epoch.
-    pub(super) async fn offset_at(self, at_ms: i64) -> Result<Offset, CliError> {
-        let request = ReadScreen {
-            at_ms: Some(at_ms),
-            to_row: Some(0),
-            ..ReadScreen::of(self.id.clone())
-        };
-        Ok(self.link.repeat(&request).await?.screen.end)
     }
 }

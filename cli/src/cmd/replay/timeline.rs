@@ -125,19 +125,22 @@ impl Timeline {
         Some(first.saturating_add(later_ms).min(last))
     }
 
-    /// The play time of a time, in milliseconds since the Unix epoch; the start of what came after it, where
-    /// nothing came then.
+    /// The play time of a time, in milliseconds since the Unix epoch. In a pause that is shortened it is before
+    /// what came after the pause.
     pub(super) fn play_ms_of_clock(&self, clock_ms: i64) -> u64 {
-        let timed = |entry: &&Entry| entry.span.came_ms.is_some();
         let mut play_ms = 0;
-        for entry in self.entries.iter().filter(timed) {
+        let mut entries = self.entries.iter().peekable();
+        while let Some(entry) = entries.next() {
             let Some(came) = entry.span.came_ms else {
                 continue;
             };
             if came.first > clock_ms {
                 break;
             }
-            play_ms = entry.play_ms + positive(clock_ms.min(came.last) - came.first);
+            let of_output = entry.play_ms + positive(clock_ms.min(came.last) - came.first);
+            let next_ms = entries.peek().map_or(0, |next| next.play_ms);
+            let in_pause = entry.play_ms + positive(clock_ms.saturating_sub(came.first));
+            play_ms = in_pause.min(next_ms.saturating_sub(1)).max(of_output);
         }
         play_ms
     }
@@ -202,7 +205,13 @@ mod tests {
             assert_eq!(timeline.shown_before(play_ms), Offset(before), "{play_ms}");
             assert_eq!(timeline.clock_ms(play_ms), clock_ms, "{play_ms}");
         }
-        for (clock_ms, play_ms) in [(0, 0), (10_500, 1_500), (40_000, 2_000), (99_000, 6_000)] {
+        for (clock_ms, play_ms) in [
+            (0, 0),
+            (10_500, 1_500),
+            (11_400, 2_400),
+            (40_000, 3_999),
+            (99_000, 6_000),
+        ] {
             assert_eq!(timeline.play_ms_of_clock(clock_ms), play_ms, "{clock_ms}");
         }
     }

@@ -2,11 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Zoned;
 use termd_client::{BadAnswer, Link};
 use termd_picture::{Look, Picture};
 use termd_proto::recording::ReadKeyframe;
-use termd_proto::screen::ReadScreen;
 use termd_proto::terminal::{Stdio, TerminalInfo};
 use termd_proto::{Offset, TerminalRef};
 use termd_vt::{Model, Scrollback};
@@ -15,9 +13,9 @@ use super::film::{Film, MAX_FRAMES, TooMany, size};
 use crate::args::{AnimationArgs, ScreenshotArgs};
 use crate::cmd::export::cast::Event;
 use crate::cmd::export::playback::Playback;
+use crate::cmd::output_offset::offset_of;
 use crate::cmd::show::show;
 use crate::error::CliError;
-use crate::output_position::OutputPosition;
 use crate::usage_error::UsageError;
 
 /// Rows of scrollback that the model keeps: a screen that grows takes rows back from there.
@@ -40,7 +38,7 @@ pub(super) async fn draw(
     } = args.animation;
     let info = show(link, &TerminalRef(args.terminal.clone())).await?;
     let start = match from {
-        Some(from) => offset_of(link, &info, from).await?.max(info.start),
+        Some(from) => offset_of(link, &info, from).await?,
         None => info.start,
     };
     let end = match to {
@@ -73,23 +71,6 @@ pub(super) async fn draw(
 
 fn too_many(_: TooMany) -> CliError {
     UsageError::TooManyFrames(MAX_FRAMES).into()
-}
-
-/// The output that had come by a position.
-async fn offset_of(
-    link: &Link,
-    info: &TerminalInfo,
-    position: OutputPosition,
-) -> Result<Offset, CliError> {
-    if let Some(offset) = position.offset() {
-        return Ok(offset);
-    }
-    let request = ReadScreen {
-        at_ms: position.at_ms(info, &Zoned::now()),
-        to_row: Some(0),
-        ..ReadScreen::of(TerminalRef::from(&info.id))
-    };
-    Ok(link.repeat(&request).await?.screen.end)
 }
 
 /// The screen that the output before an offset has drawn: the last one that was kept, and what came after it.

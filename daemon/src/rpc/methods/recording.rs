@@ -10,7 +10,7 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, OutputSecrets, Screens};
 use crate::terminal::read::timeline::timeline;
-use crate::terminal::screen::history::{Moment, offset_of};
+use crate::terminal::screen::history::offset_within;
 
 /// The pause that ends a span, unless asked otherwise: longer than a person looks at a still screen.
 const DEFAULT_PAUSE_MS: u64 = 2_000;
@@ -61,7 +61,7 @@ impl RecordingHandler {
         }
         let terminal = self.catalog.find(&params.id).await?;
         let kept = (self.catalog.info(&terminal).await?.start, terminal.end());
-        let at = offset_of(&terminal, kept, Moment::Offset(params.at)).await?;
+        let at = offset_within(kept, params.at)?;
         Ok(self.screens.keyframe(&terminal, (kept.0, at)).await?)
     }
 }

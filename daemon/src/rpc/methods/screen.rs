@@ -11,7 +11,7 @@ use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, OutputSecrets, Screens};
-use crate::terminal::screen::history::{Moment, offset_of};
+use crate::terminal::screen::history::{Moment, past_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError};
@@ -95,12 +95,12 @@ impl ScreenHandler {
         reader: Front,
     ) -> RpcResult<ScreenResult> {
         let kept = (self.catalog.info(terminal).await?.start, terminal.end());
-        let at = offset_of(terminal, kept, moment).await?;
+        let past = past_of(terminal, kept, moment).await?;
         let secrets = &self.output_secrets;
         let look = |model: &Model| secrets.screen(reader, terminal, model, params.rows());
         let screen = self
             .screens
-            .screen_at(terminal, at, params.rows(), look)
+            .screen_at(terminal, past, params.rows(), look)
             .await?;
         Ok(result(screen, params.format.unwrap_or_default(), true))
     }

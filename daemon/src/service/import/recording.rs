@@ -108,7 +108,12 @@ impl Recording {
                     let problem = format!("may hold {MAX_IMPORT_SIZES} sizes at the most");
                     return Err(invalid("events", &problem));
                 }
-                self.sizes.push(SizeChange { at, cols, rows });
+                self.sizes.push(SizeChange {
+                    at,
+                    cols,
+                    rows,
+                    at_ms: Some(self.now_ms),
+                });
                 let _ = self.model.resize(size.into());
             }
             ImportEventKind::Marker(text) => {

@@ -9,8 +9,9 @@ use termd_vt::plain::{Anchor, Output, PlainSize, PlainText, Screen, Until, first
 use crate::store::IndexedDocument;
 use crate::terminal::output::transcript::{Span, Transcript, TranscriptError};
 
-/// Text in a document: what one row of the index is for.
-pub(super) const DOCUMENT_BYTES: usize = 64 << 10;
+/// Text in a document: what one row of the index is for. Of numbers in hexadecimal, 64 KiB hold nearly all
+/// trigrams, so that each of them would have to be looked at.
+pub(super) const DOCUMENT_BYTES: usize = 16 << 10;
 /// A longer line is cut. `termctl read --grep` cuts at the same length.
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// The most output of one document, which a search reads to verify a match in it.

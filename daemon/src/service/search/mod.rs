@@ -7,6 +7,7 @@
 mod document;
 mod indexer;
 mod line_match;
+mod nearby;
 mod pattern;
 mod raw_lines;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termd_proto::command::CommandInfo;
-use termd_proto::search::{OutputHit, SearchHit, SearchIn, SearchPage};
+use termd_proto::search::{CommandHit, OutputHit, SearchHit, SearchIn, SearchPage};
 use termd_proto::terminal::Front;
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::Semaphore;
@@ -30,6 +31,7 @@ pub(crate) use self::pattern::Pattern;
 use self::document::{DocumentReader, first_line, text_of};
 use self::indexer::size_of;
 use self::line_match::{LineMatch, matches};
+use self::nearby::Nearby;
 use super::output_secrets::OutputSecrets;
 use super::registry::{Registry, stored_terminal};
 use crate::store::{
@@ -259,8 +261,8 @@ impl PageSearch<'_> {
                 .list_commands(&query, cursor.as_deref(), limit);
             let page = page.await?;
             for command in page.commands {
-                if self.fits(&command).await? {
-                    self.hits.push(SearchHit::Command(Box::new(command)));
+                if let Some(hit) = self.fitting(command).await? {
+                    self.hits.push(SearchHit::Command(Box::new(hit)));
                 }
             }
             cursor = page.next_cursor;
@@ -270,18 +272,19 @@ impl PageSearch<'_> {
         }
     }
 
-    async fn fits(&self, command: &CommandInfo) -> Result<bool, TerminalError> {
+    async fn fitting(&self, command: CommandInfo) -> Result<Option<CommandHit>, TerminalError> {
         let search = self.search;
         let line = command.agent_line.as_deref().unwrap_or(&command.text);
         let matches = line.lines().any(|line| search.pattern.find(line).is_some());
         if !matches || !is_below(command.cwd.as_deref(), search.cwd.as_deref()) {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(label) = &search.label else {
-            return Ok(true);
-        };
         let row = self.searcher.store.terminal(&command.terminal).await?;
-        Ok(row.is_some_and(|row| row.label.as_ref() == Some(label)))
+        let label = row.and_then(|row| row.label);
+        if search.label.is_some() && label != search.label {
+            return Ok(None);
+        }
+        Ok(Some(CommandHit { label, command }))
     }
 
     async fn output(&mut self, place: (i64, Offset)) -> Result<Option<Place>, TerminalError> {
@@ -473,57 +476,53 @@ impl PageSearch<'_> {
         terminal: &Terminal,
         found: Vec<LineMatch>,
     ) -> Result<Option<Offset>, TerminalError> {
+        let mut nearby: Option<Nearby> = None;
         for found in found.into_iter().rev() {
             // Lines of one offset are in one page.
             if self.left() == 0 && self.last != Some(found.offset) {
                 return Ok(Some(self.last.unwrap_or(Offset(u64::MAX))));
             }
             self.last = Some(found.offset);
-            if let Some(hit) = self.hit(terminal, found).await? {
+            let range = (found.offset, found.end.max(Offset(found.offset.0 + 1)));
+            let known = match nearby.take().filter(|nearby| nearby.has(range)) {
+                Some(known) => known,
+                None => Nearby::read(&self.searcher.store, terminal, range).await?,
+            };
+            if let Some(hit) = self.hit(terminal, found, &known) {
                 self.hits.push(SearchHit::Output(Box::new(hit)));
             }
+            nearby = Some(known);
         }
         Ok(None)
     }
 
-    async fn hit(
-        &self,
-        terminal: &Terminal,
-        found: LineMatch,
-    ) -> Result<Option<OutputHit>, TerminalError> {
+    /// The hit; `None` where it is not wanted.
+    fn hit(&self, terminal: &Terminal, found: LineMatch, nearby: &Nearby) -> Option<OutputHit> {
         let search = self.search;
         let offset = found.offset;
-        let arrivals = (terminal.transcript)
-            .arrivals(offset, Offset(offset.0 + 1))
-            .await?;
-        let noted = arrivals.iter().flat_map(|(_, arrivals)| arrivals).next();
         let started_at_ms = terminal.record.created_at_ms;
-        let at_ms = noted.map(|noted| {
-            started_at_ms.saturating_add(i64::try_from(noted.at_ms).unwrap_or(i64::MAX))
-        });
+        let came_ms = nearby.came_ms(offset);
+        let at_ms =
+            came_ms.map(|ms| started_at_ms.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let known_ms = at_ms.unwrap_or(started_at_ms);
         if search.since_ms.is_some_and(|since| known_ms < since)
             || search.until_ms.is_some_and(|until| known_ms >= until)
         {
-            return Ok(None);
+            return None;
         }
         // A line may begin with what the shell has said of its command before it ran.
         let last_byte = offset.max(Offset(found.end.0.saturating_sub(1)));
-        let command = self
-            .searcher
-            .store
-            .command_at(terminal.id(), last_byte)
-            .await?;
-        let cwd = command.as_ref().and_then(|command| command.cwd.as_deref());
+        let command = nearby.command(last_byte);
+        let cwd = command.and_then(|command| command.cwd.as_deref());
         if !is_below(cwd, search.cwd.as_deref()) {
-            return Ok(None);
+            return None;
         }
         if let Some(failed) = search.failed
-            && command.as_ref().and_then(has_failed) != Some(failed)
+            && command.and_then(has_failed) != Some(failed)
         {
-            return Ok(None);
+            return None;
         }
-        Ok(Some(OutputHit {
+        Some(OutputHit {
             terminal: terminal.id().clone(),
             label: terminal.label(),
             offset,
@@ -533,8 +532,8 @@ impl PageSearch<'_> {
             match_end: found.found.end,
             before: found.before,
             after: found.after,
-            command,
-        }))
+            command: command.cloned(),
+        })
     }
 
     /// Whether a line that matches may be none that is wanted.

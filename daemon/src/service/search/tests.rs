@@ -1,6 +1,7 @@
 //! The hits of a search are those of a plain scan of the text, whatever is indexed.
 
 use std::collections::BTreeMap;
+use std::task::Poll;
 
 use termd_policy::Policy;
 use termd_policy::secrets::redact::Redactor;
@@ -318,4 +319,29 @@ async fn a_search_whose_time_is_over_says_so_and_goes_on() {
     };
     let all = found(&searcher, of("redis", PatternKind::Words)).await;
     assert_eq!(found(&searcher, search).await, all);
+}
+
+#[tokio::test]
+async fn a_search_that_is_given_up_leaves_its_turn_to_others() {
+    let mut fixture = Fixture::new().await;
+    for seed in 0..3 {
+        fixture
+            .add(log(LogShape::Journal, seed, 300_000), Some(1))
+            .await;
+    }
+    let searcher = fixture.searcher(None);
+    for _ in 0..2 * MAX_SEARCHES {
+        let search = of("^.{7}Q$", PatternKind::Regex);
+        let given_up = {
+            let search = searcher.search(&search, Front::Cli);
+            tokio::pin!(search);
+            // Once around: it has its turn and reads.
+            let once = std::future::poll_fn(|context| Poll::Ready(search.as_mut().poll(context)));
+            once.await.is_pending()
+        };
+        assert!(given_up, "it was done at once");
+    }
+    assert_eq!(searcher.turns.available_permits(), MAX_SEARCHES);
+    let all = found(&searcher, of("redis", PatternKind::Words)).await;
+    assert!(!all.is_empty());
 }

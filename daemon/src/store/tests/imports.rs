@@ -25,6 +25,7 @@ fn imported(number: u64, output: &[u8], imported_at_ms: i64) -> ImportedTerminal
             at: Offset(5),
             cols: 90,
             rows: 30,
+            at_ms: Some(7),
         }],
         commands: vec![CommandChange::Started(CommandStarted {
             number: 1,

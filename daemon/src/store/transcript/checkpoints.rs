@@ -54,6 +54,8 @@ pub struct SizeChange {
     pub cols: u16,
     /// Rows.
     pub rows: u16,
+    /// When it was set, in milliseconds since the terminal's start; `None`: it is older than what notes it.
+    pub at_ms: Option<u64>,
 }
 
 static PUT_CHECKPOINT: LazyLock<String> = LazyLock::new(|| {
@@ -65,7 +67,7 @@ static PUT_KEYFRAME: LazyLock<String> = LazyLock::new(|| {
     upsert("screen_keyframes", "terminal, at_offset", columns, &[])
 });
 static PUT_SIZE: LazyLock<String> = LazyLock::new(|| {
-    let columns = "terminal, at_offset, cols, rows";
+    let columns = "terminal, at_offset, cols, rows, at_ms";
     upsert("terminal_sizes", "terminal, at_offset", columns, &[])
 });
 
@@ -98,6 +100,7 @@ pub(crate) async fn put_size(
         .bind(integer(change.at.0))
         .bind(change.cols)
         .bind(change.rows)
+        .bind(change.at_ms.map(integer))
         .execute(connection)
         .await?;
     Ok(())
@@ -154,8 +157,8 @@ pub(crate) async fn sizes(
     terminal: &TerminalId,
     from: Offset,
 ) -> Result<Vec<SizeChange>, StoreError> {
-    let rows: Vec<(u64, u16, u16)> = sqlx::query_as(
-        "SELECT at_offset, cols, rows FROM terminal_sizes WHERE terminal = ?1 AND at_offset >= \
+    let rows: Vec<(u64, u16, u16, Option<u64>)> = sqlx::query_as(
+        "SELECT at_offset, cols, rows, at_ms FROM terminal_sizes WHERE terminal = ?1 AND at_offset >= \
          coalesce((SELECT max(at_offset) FROM terminal_sizes WHERE terminal = ?1 AND \
          at_offset <= ?2), 0) ORDER BY at_offset",
     )
@@ -163,10 +166,11 @@ pub(crate) async fn sizes(
     .bind(integer(from.0))
     .fetch_all(connection)
     .await?;
-    let changes = rows.into_iter().map(|(at, cols, rows)| SizeChange {
+    let changes = rows.into_iter().map(|(at, cols, rows, at_ms)| SizeChange {
         at: Offset(at),
         cols,
         rows,
+        at_ms,
     });
     Ok(changes.collect())
 }

@@ -23,23 +23,27 @@ async fn times(
     terminal: &Terminal,
     result: &ReadResult,
 ) -> Result<Vec<OutputTime>, TranscriptError> {
-    let started_at_ms = terminal.record.created_at_ms;
     let arrivals = (terminal.transcript).arrivals(result.start, result.end);
     let mut times = Vec::new();
     for (start, arrivals) in arrivals.await? {
         let mut start = start;
         for arrival in arrivals {
-            let later = i64::try_from(arrival.at_ms).unwrap_or(i64::MAX);
             times.push(OutputTime {
                 start,
                 end: arrival.end,
-                at_ms: started_at_ms.saturating_add(later),
+                at_ms: since_start(terminal, arrival.at_ms),
                 found_late: arrival.clock == ArrivalClock::TakenOver,
             });
             start = arrival.end;
         }
     }
     Ok(times)
+}
+
+/// A time in milliseconds since the terminal's start, as one since the Unix epoch.
+fn since_start(terminal: &Terminal, later_ms: u64) -> i64 {
+    let later_ms = i64::try_from(later_ms).unwrap_or(i64::MAX);
+    terminal.record.created_at_ms.saturating_add(later_ms)
 }
 
 async fn sizes(
@@ -51,12 +55,14 @@ async fn sizes(
         at: result.start,
         cols: first.cols,
         rows: first.rows,
+        at_ms: None,
     }];
     for change in (terminal.transcript).sizes(result.start).await? {
         let size = OutputSize {
             at: change.at.max(result.start),
             cols: change.cols,
             rows: change.rows,
+            at_ms: change.at_ms.map(|later| since_start(terminal, later)),
         };
         if change.at > result.end {
             break;

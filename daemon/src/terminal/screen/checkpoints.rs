@@ -112,6 +112,7 @@ impl Checkpoints {
             at: fed,
             cols: size.cols,
             rows: size.rows,
+            at_ms: Some(terminal.age_ms()),
         };
         // The database has one size for each offset. What the first of two sizes did to the screen
         // is only in the screen.

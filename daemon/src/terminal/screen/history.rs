@@ -9,7 +9,7 @@ use termd_vt::Model;
 
 use super::restore::{MAX_REPLAY_BYTES, replay};
 use super::size::Size;
-use crate::store::Store;
+use crate::store::{SizeChange, Store};
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 
@@ -22,32 +22,47 @@ pub(crate) enum Moment {
     TimeMs(i64),
 }
 
-/// The end of the output that a moment shows, of what is kept from `start` to `end`.
-pub(crate) async fn offset_of(
+/// What a moment shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// The end of the output.
+    end: Offset,
+    /// The time, in milliseconds since the terminal's start: a size that was set after all of the output may
+    /// be set later still. `None`: each size that was set there counts.
+    by_ms: Option<u64>,
+}
+
+impl Past {
+    fn has(&self, change: &SizeChange) -> bool {
+        let is_later = matches!((change.at_ms, self.by_ms), (Some(at), Some(by)) if at > by);
+        change.at < self.end || !is_later
+    }
+}
+
+/// What a moment shows of the output that is kept from `start` to `end`.
+pub(crate) async fn past_of(
     terminal: &Terminal,
     (start, end): (Offset, Offset),
     moment: Moment,
-) -> Result<Offset, TerminalError> {
-    let invalid = |field, problem| TerminalError::Invalid { field, problem };
+) -> Result<Past, TerminalError> {
     match moment {
-        Moment::Offset(at) if at > end => {
-            let problem = format!("is past the end of the output, which is {end}");
-            Err(invalid("at", problem))
-        }
-        Moment::Offset(at) if at < start => {
-            let problem = format!("is before the output that is kept, which begins at {start}");
-            Err(invalid("at", problem))
-        }
-        Moment::Offset(at) => Ok(at),
+        Moment::Offset(at) => Ok(Past {
+            end: offset_within((start, end), at)?,
+            by_ms: None,
+        }),
         Moment::TimeMs(at_ms) => {
             let later = at_ms.saturating_sub(terminal.record.created_at_ms);
             let Ok(later) = u64::try_from(later) else {
-                return Ok(start);
+                return Err(invalid(
+                    "at_ms",
+                    "is before the terminal's start".to_owned(),
+                ));
             };
+            let by_ms = Some(later);
             let arrived = terminal.transcript.arrived_by((start, end), later).await?;
             match arrived {
-                Some(at) => Ok(at),
-                None if start == end => Ok(end),
+                Some(end) => Ok(Past { end, by_ms }),
+                None if start == end => Ok(Past { end, by_ms }),
                 None => {
                     let problem =
                         "is not known of this output, which is older than what notes times";
@@ -58,22 +73,49 @@ pub(crate) async fn offset_of(
     }
 }
 
-/// The screen that the output up to `at` has drawn. Its scrollback is what the rows ask for, as far as 64
-/// MiB of output before make it.
+/// An offset, if it is of the output that is kept from `start` to `end`.
+pub(crate) fn offset_within(
+    (start, end): (Offset, Offset),
+    at: Offset,
+) -> Result<Offset, TerminalError> {
+    let problem = if at > end {
+        format!("is past the end of the output, which is {end}")
+    } else if at < start {
+        format!("is before the output that is kept, which begins at {start}")
+    } else {
+        return Ok(at);
+    };
+    Err(invalid("at", problem))
+}
+
+fn invalid(field: &'static str, problem: String) -> TerminalError {
+    TerminalError::Invalid { field, problem }
+}
+
+/// The screen that was shown then. Its scrollback is what the rows ask for, as far as 64 MiB of output before
+/// make it.
 pub(crate) async fn screen_at(
     store: &Store,
     terminal: &Terminal,
-    at: Offset,
+    past: Past,
     rows: ScreenRows,
     look: impl Fn(&Model) -> Screen,
 ) -> Result<Screen, TerminalError> {
     let wanted_rows = rows.from_row.unwrap_or(0).min(0).unsigned_abs();
-    let mut from = at;
+    let at = past.end;
+    let sizes = terminal.transcript.sizes(at).await?;
+    // A screen that was kept at the same offset may have had the later size.
+    let is_before_size = sizes
+        .iter()
+        .any(|change| change.at == at && !past.has(change));
+    let mut from = if is_before_size { at.back(1) } else { at };
     loop {
         let keyframe = store.keyframe(terminal.id(), from).await?;
+        let keyframe = keyframe.filter(|keyframe| !is_before_size || keyframe.at < at);
         let keyframe_at = keyframe.as_ref().map(|keyframe| keyframe.at);
         let (record, transcript) = (&terminal.record, &terminal.transcript);
-        let replayed = replay(store, record, transcript, (keyframe, at)).await?;
+        let has = |change: &SizeChange| past.has(change);
+        let replayed = replay(store, record, transcript, (keyframe, at), has).await?;
         let screen = look(&replayed.model);
         match keyframe_at {
             // A keyframe has little scrollback. An earlier one with the output after it has more.

@@ -41,16 +41,17 @@ pub async fn restore(
         .screen(&record.id)
         .await?
         .filter(|checkpoint| checkpoint.at <= end);
-    replay(store, record, transcript, (checkpoint, end)).await
+    replay(store, record, transcript, (checkpoint, end), |_| true).await
 }
 
 /// Makes the screen that the output up to `end` has drawn of a checkpoint before that, and of the output
-/// after it.
+/// after it. Of the sizes only those are set that `applies` lets through.
 pub(super) async fn replay(
     store: &Store,
     record: &Record,
     transcript: &Transcript,
     (checkpoint, end): (Option<ScreenCheckpoint>, Offset),
+    applies: impl Fn(&SizeChange) -> bool,
 ) -> Result<Restored, TranscriptError> {
     let restored = checkpoint.and_then(|checkpoint| {
         let model = Model::restored(record.scrollback.scrollback(), &checkpoint.dump)?;
@@ -61,7 +62,8 @@ pub(super) async fn replay(
         (new, end.back(MAX_REPLAY_BYTES))
     });
     let mut events = Vec::new();
-    let mut changes = store.sizes(&record.id, at).await?.into_iter().peekable();
+    let changes = store.sizes(&record.id, at).await?.into_iter();
+    let mut changes = changes.filter(applies).peekable();
     loop {
         while let Some(change) = changes.next_if(|change| change.at <= at) {
             model.resize(size_of(change).into());

@@ -68,4 +68,6 @@ macro_rules! a_test_each {
     };
 }
 
-a_test_each!(acp, config, control, marks, policy, redact, rpc, typed);
+a_test_each!(
+    acp, asciicast, config, control, marks, policy, redact, rpc, typed
+);

@@ -109,6 +109,7 @@ impl Recorded {
                 at: from,
                 cols: 20,
                 rows: 12,
+                at_ms: None,
             }],
             at_end: true,
             state: self.state,

@@ -8,40 +8,57 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
-use termd_proto::import::{ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MS};
+use termd_proto::import::{
+    ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MS, MAX_IMPORT_START_MS,
+};
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 use thiserror::Error;
 
 /// The longest line in bytes. A recording of version 1 is one line; JSON writes a control character as six
 /// bytes, of which output has few.
 const MAX_LINE_BYTES: u64 = 2 * MAX_IMPORT_BYTES;
+/// The longest description of a fault, in characters: some of the file may stand in it.
+const MAX_PROBLEM_CHARS: usize = 200;
 
 /// Why a file is no recording.
 #[derive(Debug, Error)]
-pub(super) enum CastError {
+pub enum CastError {
+    /// A line has a fault.
     #[error("{problem}")]
-    Line { line: usize, problem: String },
+    Line {
+        /// Its number, from 1 on.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 /// What a recording says of itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Header {
-    pub(super) version: u8,
-    pub(super) cols: u16,
-    pub(super) rows: u16,
+pub struct Header {
+    /// The version of the format.
+    pub version: u8,
+    /// Columns at the start.
+    pub cols: u16,
+    /// Rows at the start.
+    pub rows: u16,
     /// When it began, in milliseconds since the Unix epoch.
-    pub(super) started_at_ms: Option<i64>,
-    pub(super) command: Option<String>,
-    pub(super) title: Option<String>,
+    pub started_at_ms: Option<i64>,
+    /// What was recorded.
+    pub command: Option<String>,
+    /// The recording's name.
+    pub title: Option<String>,
     /// The shell that was recorded, as its environment named it.
-    pub(super) shell: Option<String>,
+    pub shell: Option<String>,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CastEvent {
+pub enum CastEvent {
+    /// Something that an import takes.
     Happened(ImportEvent),
     /// The exit code.
     Exited(u32),
@@ -49,7 +66,7 @@ pub(super) enum CastEvent {
 
 /// Reads one recording.
 #[derive(Debug)]
-pub(super) struct CastReader<R> {
+pub struct CastReader<R> {
     input: R,
     /// The number of the last line that was read.
     line: usize,
@@ -85,7 +102,7 @@ struct Term {
 
 impl<R: BufRead> CastReader<R> {
     /// Reads the header.
-    pub(super) fn open(mut input: R) -> Result<Self, CastError> {
+    pub fn open(mut input: R) -> Result<Self, CastError> {
         let mut number = 0;
         let mut text = next_line(&mut input, &mut number)?.unwrap_or_default();
         let first: FirstLine = match serde_json::from_str(&text) {
@@ -115,12 +132,19 @@ impl<R: BufRead> CastReader<R> {
             }
         };
         let (cols, rows) = size(cols, rows).ok_or_else(|| fault(number, &bad_size(cols, rows)))?;
+        let started_at_ms = first.timestamp.map(milliseconds);
+        if started_at_ms.is_some_and(|at_ms| !(0..=MAX_IMPORT_START_MS).contains(&at_ms)) {
+            return Err(fault(
+                number,
+                "its timestamp is not in the years 1970 to 9999",
+            ));
+        }
         let shell = first.env.get("SHELL").and_then(Value::as_str);
         let header = Header {
             version,
             cols,
             rows,
-            started_at_ms: first.timestamp.map(milliseconds),
+            started_at_ms,
             command: first.command,
             title: first.title,
             shell: shell.map(str::to_owned),
@@ -135,12 +159,13 @@ impl<R: BufRead> CastReader<R> {
         })
     }
 
-    pub(super) fn header(&self) -> &Header {
+    /// What the recording says of itself.
+    pub fn header(&self) -> &Header {
         &self.header
     }
 
     /// The next event; `None` at the end.
-    pub(super) fn next_event(&mut self) -> Result<Option<CastEvent>, CastError> {
+    pub fn next_event(&mut self) -> Result<Option<CastEvent>, CastError> {
         loop {
             let (time, code, data) = if self.header.version == 1 {
                 let Some((time, data)) = self.stdout.pop() else {
@@ -197,7 +222,7 @@ impl<R: BufRead> CastReader<R> {
     /// Moves on to an event's time, and returns it in milliseconds since the start.
     fn go_on(&mut self, time: f64) -> Result<u64, CastError> {
         let Ok(given) = Duration::try_from_secs_f64(time) else {
-            return Err(fault(self.line, &format!("{time} is no time in seconds")));
+            return Err(fault(self.line, &format!("{time:?} is no time in seconds")));
         };
         self.now = match self.header.version {
             2 => self.now.max(given),
@@ -271,7 +296,7 @@ fn bad_size(cols: u64, rows: u64) -> String {
     )
 }
 
-/// Seconds since the Unix epoch in milliseconds. A time that is none is refused by the daemon.
+/// Seconds since the Unix epoch in milliseconds.
 #[allow(clippy::cast_possible_truncation)]
 fn milliseconds(seconds: f64) -> i64 {
     (seconds * 1_000.0).round() as i64
@@ -287,10 +312,11 @@ fn describe(error: &serde_json::Error, expected: &str) -> String {
 }
 
 fn fault(line: usize, problem: &str) -> CastError {
-    CastError::Line {
-        line,
-        problem: problem.to_owned(),
+    let mut problem = problem.to_owned();
+    if let Some((end, _)) = problem.char_indices().nth(MAX_PROBLEM_CHARS) {
+        problem.replace_range(end.., "…");
     }
+    CastError::Line { line, problem }
 }
 
 #[cfg(test)]
@@ -389,7 +415,17 @@ mod tests {
             (after("[0.2,\"o\",\"cut in ha"), 3, "event"),
             (after("[0.2,\"o\"]"), 3, "event"),
             (after("[-1,\"o\",\"a\"]"), 3, "no time"),
-            (after("[1e300,\"o\",\"a\"]"), 3, "no time"),
+            (after("[1e308,\"o\",\"a\"]"), 3, "1e308 is no time"),
+            (
+                "{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":-5}".to_owned(),
+                1,
+                "1970 to 9999",
+            ),
+            (
+                after(&format!("[1,\"r\",\"{}\"]", "8".repeat(9_000))),
+                3,
+                "888…",
+            ),
             (after("[1,\"r\",\"80\"]"), 3, "no size"),
             (after("[1,\"r\",\"80x99999\"]"), 3, "no size"),
             (after("[1,\"x\",\"SIGTERM\"]"), 3, "exit status"),
@@ -410,6 +446,7 @@ mod tests {
                 Err(CastError::Line { line, problem }) => {
                     assert_eq!(line, want_line, "{text:?}: {problem}");
                     assert!(problem.contains(want), "{text:?}: {problem}");
+                    assert!(problem.chars().count() <= MAX_PROBLEM_CHARS + 1);
                 }
                 other => panic!("{text:?}: {other:?}"),
             }

@@ -1,0 +1,159 @@
+//! A search through what a replay shows, piece by piece. Pure.
+//!
+//! Forward it goes on from what is shown. Backward it goes through windows of the output, the last first,
+//! each of which is shown from a keyframe on, because a screen cannot be played backwards.
+
+use regex::Regex;
+use termd_proto::Offset;
+
+use super::find::Finder;
+use super::stage::Stage;
+
+/// Where the next match is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Backward,
+}
+
+/// A search that is under way.
+#[derive(Debug)]
+pub(super) struct Search {
+    pattern: Regex,
+    pass: Pass,
+    /// The play time at which it began. Without a match the replay goes back there.
+    pub(super) origin_ms: u64,
+}
+
+#[derive(Debug)]
+enum Pass {
+    Forward(Box<Finder>),
+    Backward {
+        /// `None` until the window is shown from its start on.
+        finder: Option<Box<Finder>>,
+        /// Where the window begins and ends.
+        window: (Offset, Offset),
+        /// The end of the last match in it.
+        found: Option<Offset>,
+    },
+}
+
+/// What a search has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// More output is to be shown.
+    Unfinished,
+    /// The output before this is to be shown: the window before is looked through.
+    Before(Offset),
+    /// The match is on the screen when the output before this is shown.
+    Found(Offset),
+    NotFound,
+}
+
+impl Search {
+    /// A search from what is shown on.
+    pub(super) fn new(direction: Direction, pattern: Regex, stage: &Stage, origin_ms: u64) -> Self {
+        let pass = match direction {
+            Direction::Forward => {
+                Pass::Forward(Box::new(Finder::new(pattern.clone(), stage.model())))
+            }
+            Direction::Backward => Pass::before(stage.shown_to()),
+        };
+        Self {
+            pattern,
+            pass,
+            origin_ms,
+        }
+    }
+
+    /// A keyframe is shown: a window begins there.
+    pub(super) fn begin_window(&mut self, stage: &Stage) {
+        if let Pass::Backward { finder, window, .. } = &mut self.pass {
+            window.0 = stage.shown_to();
+            let looking = Finder::new(self.pattern.clone(), stage.model());
+            *finder = Some(Box::new(looking));
+        }
+    }
+
+    /// Whether another piece of output is to be shown.
+    pub(super) fn wants_piece(&self, stage: &Stage) -> bool {
+        match &self.pass {
+            Pass::Forward(_) => true,
+            Pass::Backward { finder, window, .. } => {
+                finder.is_some() && stage.shown_to() < window.1
+            }
+        }
+    }
+
+    /// Looks at the screen after a piece. `start` is where the range begins that is played.
+    pub(super) fn look(&mut self, stage: &Stage, start: Offset) -> Progress {
+        let shown_to = stage.shown_to();
+        match &mut self.pass {
+            Pass::Forward(finder) => {
+                if finder.look(stage.model()) {
+                    return Progress::Found(shown_to);
+                }
+            }
+            Pass::Backward {
+                finder,
+                window,
+                found,
+            } => {
+                let is_new = (finder.as_mut()).is_some_and(|finder| finder.look(stage.model()));
+                if is_new && start <= shown_to && shown_to < window.1 {
+                    *found = Some(shown_to);
+                }
+            }
+        }
+        Progress::Unfinished
+    }
+
+    /// Says how it goes on after all pieces that have been read. `is_over`: no more output comes.
+    pub(super) fn conclude(&mut self, stage: &Stage, start: Offset, is_over: bool) -> Progress {
+        match &mut self.pass {
+            Pass::Forward(_) if is_over => Progress::NotFound,
+            Pass::Backward {
+                finder: Some(_),
+                window,
+                found,
+            } if is_over || stage.shown_to() >= window.1 => {
+                let begins_at = window.0;
+                if let Some(found) = *found {
+                    return Progress::Found(found);
+                }
+                if begins_at <= start {
+                    return Progress::NotFound;
+                }
+                self.pass = Pass::before(begins_at);
+                Progress::Before(begins_at)
+            }
+            Pass::Forward(_) | Pass::Backward { .. } => Progress::Unfinished,
+        }
+    }
+
+    /// The play time that the bar shows: forward it moves with the search.
+    pub(super) fn position_ms(&self, shown_ms: u64) -> u64 {
+        match self.pass {
+            Pass::Forward(_) => shown_ms,
+            Pass::Backward { .. } => self.origin_ms,
+        }
+    }
+
+    /// What is said where there is no match.
+    pub(super) fn without_match(&self) -> &'static str {
+        match self.pass {
+            Pass::Forward(_) => "no match after this",
+            Pass::Backward { .. } => "no match before this",
+        }
+    }
+}
+
+impl Pass {
+    fn before(end: Offset) -> Self {
+        Self::Backward {
+            finder: None,
+            window: (end, end),
+            found: None,
+        }
+    }
+}
