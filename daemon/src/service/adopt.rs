@@ -168,6 +168,8 @@ impl Adopter {
         let screen = Screen::new(model);
         let (terminal, ends) = Terminal::new(record, transcript, screen, progress);
         terminal.agents.replace(agents);
+        let seen_at_ms = row.as_ref().and_then(|row| row.seen_at_ms);
+        terminal.attention.was_last_seen_at(seen_at_ms);
         if row.is_none() {
             store.put_terminal(terminal.row()).await?;
         }
@@ -229,6 +231,7 @@ impl Adopter {
             }
         }
         let terminal = stored_terminal(&row, &self.store);
+        self.tasks.attention.watch(&terminal);
         self.retirement.insert_stored(terminal);
         Ok(())
     }

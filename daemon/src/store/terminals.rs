@@ -42,6 +42,8 @@ pub struct TerminalRow {
     pub released_at_ms: Option<i64>,
     /// When it was imported. `None`: it ran in this daemon.
     pub imported_at_ms: Option<i64>,
+    /// When a person last looked at it.
+    pub seen_at_ms: Option<i64>,
     /// When it was closed.
     pub closed_at_ms: Option<i64>,
     /// Why it was closed. `None`: by request, or it is open.
@@ -104,6 +106,7 @@ impl FromRow<'_, SqliteRow> for TerminalRow {
             exit_status: has_exit_status.then_some(ExitStatus { exit_code, signal }),
             released_at_ms: row.try_get("released_at_ms")?,
             imported_at_ms: row.try_get("imported_at_ms")?,
+            seen_at_ms: row.try_get("seen_at_ms")?,
             closed_at_ms: row.try_get("closed_at_ms")?,
             // A later termd may have written a cause that this one does not know.
             close_cause: optional_text("close_cause")?.and_then(|word| from_word(word).ok()),
@@ -128,7 +131,8 @@ static PUT_TERMINAL: LazyLock<String> = LazyLock::new(|| {
                    session, client, created_at_ms, exited_at_ms, exit_code, exit_signal, \
                    released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
                    idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, \
-                   stdio, confinement, end_cause, agent_line, imported_at_ms";
+                   stdio, confinement, end_cause, agent_line, imported_at_ms, \
+                   seen_at_ms";
     // Texts that are redacted are written once: a row from the database has marks.
     upsert("terminals", "id", columns, &["argv", "meta", "agent_line"])
 });
@@ -188,6 +192,7 @@ pub(super) async fn put_terminal(
         .bind(row.end_cause.map(EndCause::as_str))
         .bind(row.agent_line.as_deref())
         .bind(row.imported_at_ms)
+        .bind(row.seen_at_ms)
         .execute(&mut *connection)
         .await?;
     sqlx::query(PUT_COMMAND.as_str())

@@ -247,6 +247,7 @@ impl Terminal {
         TerminalRow {
             label: self.label(),
             last_activity_ms: Some(self.activity.last_ms(Moment::now())),
+            seen_at_ms: self.attention.seen_at_ms(),
             ..self.record.to_row(&self.progress())
         }
     }

@@ -198,3 +198,30 @@ fn a_question_of_the_gate_and_a_report_are_attention() {
     assert_eq!(refused.kind(), "confirmation_required");
     assert_ne!(attention(&mut person, &other).0, "failed");
 }
+
+#[test]
+fn the_next_server_knows_what_was_seen() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let seen = agent.create_terminal(&json!({ "command": "false" }));
+    let news = agent.create_terminal(&json!({ "command": "false" }));
+    let shell = agent.create_terminal(&json!({ "command": "bash" }));
+    let params = json!({ "id": shell, "input": { "text": "(exit 3)", "enter": true },
+                         "until": { "done": true } });
+    agent.ok("session.interact", &params);
+    for id in [&seen, &news, &shell] {
+        wait_for_state(&mut person, id, "failed");
+    }
+    for id in [&seen, &shell] {
+        person.ok("session.read", &json!({ "id": id }));
+        wait_for_state(&mut person, id, "idle");
+    }
+    // Lists what is stored once the rows that wait are.
+    person.ok("session.list", &json!({ "scope": "all" }));
+    daemon.kill_server();
+
+    let mut person = daemon.client();
+    wait_for_state(&mut person, &news, "failed");
+    wait_for_state(&mut person, &seen, "idle");
+    wait_for_state(&mut person, &shell, "idle");
+}

@@ -60,7 +60,7 @@ impl AttentionWatch {
             }
             let questions = self.approvals.waiting_of(terminal.id());
             match foreground::look(&self.store, terminal).await {
-                Ok(foreground) => self.set(terminal, foreground, &questions),
+                Ok(foreground) => self.set(terminal, foreground, &questions).await,
                 Err(error) => {
                     tracing::debug!(terminal = %terminal.id(), %error, "cannot look at a terminal");
                 }
@@ -81,6 +81,15 @@ impl AttentionWatch {
         }
     }
 
+    async fn store_seen(&self, terminal: &Terminal) {
+        match self.store.reserve_row().await {
+            Ok(permit) => permit.send_terminal(terminal.row()),
+            Err(error) => {
+                tracing::debug!(terminal = %terminal.id(), %error, "what was seen is not stored");
+            }
+        }
+    }
+
     /// Resolves when other questions wait that concern a terminal.
     async fn other_questions(&self, id: &TerminalId, before: &WaitingQuestions) {
         let mut changes = self.approvals.watch();
@@ -91,8 +100,13 @@ impl AttentionWatch {
         }
     }
 
-    fn set(&self, terminal: &Terminal, foreground: Foreground, questions: &WaitingQuestions) {
+    async fn set(&self, terminal: &Terminal, foreground: Foreground, questions: &WaitingQuestions) {
         let now = attention(terminal, foreground, questions);
+        let before = terminal.attention.now();
+        if before.is_some_and(|it| it.state.is_waiting()) && !now.state.is_waiting() {
+            // So that the next server does not tell it again.
+            self.store_seen(terminal).await;
+        }
         if terminal.attention.set(now.clone()) {
             let _ = self.events.send(TerminalEvent::Attention {
                 id: terminal.id().clone(),

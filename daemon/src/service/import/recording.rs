@@ -157,6 +157,7 @@ impl Recording {
             }),
             released_at_ms: None,
             imported_at_ms: Some(imported_at_ms),
+            seen_at_ms: None,
             closed_at_ms: Some(imported_at_ms),
             close_cause: None,
             end_cause: None,

@@ -32,6 +32,7 @@ pub(crate) fn stored_terminal(row: &TerminalRow, store: &Store) -> Arc<Terminal>
     let transcript = Transcript::stored(row.id.clone(), store.clone());
     let record = Record::from_row(row);
     let (terminal, _no_task) = Terminal::new(record, transcript, Screen::default(), progress);
+    terminal.attention.was_last_seen_at(row.seen_at_ms);
     let known = [row.last_activity_ms, row.closed_at_ms, row.exited_at_ms];
     let last = known.into_iter().flatten().next();
     terminal

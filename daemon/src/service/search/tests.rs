@@ -140,6 +140,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         first_cols: None,
         first_rows: None,
         imported_at_ms: None,
+        seen_at_ms: None,
         output_byte_limit: 1 << 20,
         start: Offset::ZERO,
         end: Offset::ZERO,

@@ -118,6 +118,7 @@ fn running(number: u64) -> TerminalRow {
         exit_status: None,
         released_at_ms: None,
         imported_at_ms: None,
+        seen_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

@@ -135,6 +135,17 @@ impl AttentionLog {
         inner.seen_at_ms >= ms
     }
 
+    /// When a person last looked, in milliseconds since the epoch; `None`: never.
+    pub(crate) fn seen_at_ms(&self) -> Option<i64> {
+        let at_ms = self.inner().seen_at_ms;
+        (at_ms > 0).then_some(at_ms)
+    }
+
+    /// Takes what an earlier server knew of that.
+    pub(crate) fn was_last_seen_at(&self, ms: Option<i64>) {
+        self.inner().seen_at_ms = ms.unwrap_or_default();
+    }
+
     /// What the terminal wants now; `None` before the first look.
     pub(crate) fn now(&self) -> Option<Attention> {
         self.inner().now.clone()

@@ -198,7 +198,7 @@ impl Record {
         }
     }
 
-    /// The database's row in this state, without the last activity.
+    /// The database's row in this state, without the last activity and what a person has seen.
     pub fn to_row(&self, progress: &Progress) -> TerminalRow {
         let exit = progress.exit.as_ref();
         TerminalRow {
@@ -216,6 +216,7 @@ impl Record {
             exit_status: exit.and_then(|exit| exit.status.clone()),
             released_at_ms: progress.released_at_ms,
             imported_at_ms: self.imported_at_ms,
+            seen_at_ms: None,
             closed_at_ms: progress.closed_at_ms,
             close_cause: progress.close_cause,
             end_cause: progress.end_cause,
