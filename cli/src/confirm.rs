@@ -197,10 +197,11 @@ impl Offer {
         }
     }
 
-    fn keys(self) -> &'static str {
+    /// A question with the keys that answer it, as it stands before the cursor.
+    pub(crate) fn asks(self, question: &str) -> String {
         match self {
-            Self::Once => "[y/N]",
-            Self::Always => "[y/N/a for always]",
+            Self::Once => format!("{question} [y/N] "),
+            Self::Always => format!("{question} [y/N/a for always] "),
         }
     }
 }
@@ -278,7 +279,7 @@ impl Person {
 
     /// Asks, and waits for an answer. The end of input means no. Cancel safe, as [`types`](Self::types) is.
     pub(crate) async fn replies(&mut self, question: &str, offer: Offer) -> Reply {
-        let question = format!("{question} {} ", offer.keys());
+        let question = offer.asks(question);
         loop {
             let Some(text) = self.types(&question).await else {
                 return Reply::No;

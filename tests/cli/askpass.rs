@@ -322,6 +322,89 @@ fn a_person_at_the_tty_of_a_watcher_types_it_unseen() {
     assert_eq!(records[1]["outcome"], "denied", "{records:?}");
 }
 
+/// Whether a program is there; where not, the test says that it is skipped.
+fn has(test: &str, program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    if !is_there {
+        skip(test, &format!("there is no {program}"));
+    }
+    is_there
+}
+
+#[test]
+fn a_person_is_asked_for_what_a_tty_reads_unseen() {
+    let test = "a_person_is_asked_for_what_a_tty_reads_unseen";
+    let daemon = TestDaemon::start();
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    let bash = ("bash", "-c", "read -rsp 'Password: ' x; echo got ${#x}");
+    let python = (
+        "python3",
+        "-c",
+        "import getpass; print('got', len(getpass.getpass()))",
+    );
+    for (program, option, script) in [bash, python] {
+        if !has(test, program) {
+            continue;
+        }
+        let params = json!({ "command": program, "args": [option, script] });
+        let id = agent.create_terminal(&params);
+        let question = watcher.asked("Password");
+        assert_eq!(question["prompt"], "Password:");
+        assert_eq!(question["terminal"], id);
+        let named = question["program"].as_str().unwrap();
+        assert!(named.contains(program), "{question}");
+        assert_eq!(answer(&daemon, &question, SECRET).code, Some(0));
+        agent.wait_for_text(&id, "got 13");
+        let records = agent.audit_records(&json!({ "action": "secret.ask" }));
+        assert_eq!(records[0]["outcome"], "ok", "{records:?}");
+        assert_eq!(records[0]["detail"]["question"], question["id"]);
+    }
+    agent.wait_until_stored();
+    let kept = holding(&daemon.path(""), SECRET);
+    assert_eq!(kept, Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn a_question_goes_with_the_tty_that_reads_no_more() {
+    let daemon = TestDaemon::start();
+    let mut watcher = Watcher::start(&daemon);
+    let mut agent = agent(&daemon);
+    let script = "for i in 1 2 3; do read -rsp \"Password $i: \" x; echo got ${#x}; done; read x";
+    let params = json!({ "command": "bash", "args": ["-c", script] });
+    let id = agent.create_terminal(&params);
+    let is_listed = |question: &Value| {
+        let listed = termctl(&daemon, &["approvals", "--json"]).json();
+        let mut questions = listed.as_array().unwrap().iter();
+        questions.any(|it| it["id"] == question["id"])
+    };
+    let first = watcher.asked("Password 1");
+    // Whoever knows it types it, as ever.
+    let typed = json!({ "id": id, "input": { "text": "abc", "enter": true, "secret": true } });
+    agent.ok("session.type", &typed);
+    agent.wait_for_text(&id, "got 3");
+    let second = watcher.asked("Password 2");
+    assert!(!is_listed(&first));
+    ok(&daemon, &["deny", second["id"].as_str().unwrap()]);
+    // Who has said no is not asked again for the same.
+    agent.ok("session.type", &typed);
+    let third = watcher.asked("Password 3");
+    agent.ok("session.type", &typed);
+    termd_test_support::wait_until("it is withdrawn", || !is_listed(&third));
+    let records = agent.audit_records(&json!({ "action": "secret.ask" }));
+    let outcomes: Vec<_> = records.iter().map(|it| &it["outcome"]).take(3).collect();
+    let expired = "expired: nobody answered";
+    assert_eq!(outcomes, [expired, "denied", expired], "{records:?}");
+    // A person's terminal is a person's.
+    let own = ok(
+        &daemon,
+        &["create", "--", "bash", "-c", "read -rsp 'Own: ' x"],
+    );
+    ok(&daemon, &["wait", own.trim(), "--for", "Own: "]);
+    agent.create_terminal(&json!({ "command": "bash", "args": ["-c", "read -rsp 'Last: ' x"] }));
+    assert_eq!(watcher.next_secret()["prompt"], "Last:");
+}
+
 #[test]
 fn a_program_is_named_only_where_it_reads_the_answer() {
     let test = "a_program_is_named_only_where_it_reads_the_answer";

@@ -292,3 +292,40 @@ fn printing_writes_nothing_and_the_data_may_be_elsewhere() {
     let both = installed.run(&["setup", "--shell", "--project"]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }
+
+#[test]
+fn a_file_is_there_afterwards_where_it_was_there_before() {
+    let installed = Installed::new();
+    let (linked, empty) = (
+        "home/.claude/settings.json",
+        "config/opencode/opencode.json",
+    );
+    let target = installed.home.path("home/elsewhere.json");
+    fs::create_dir_all(installed.home.path("home/.claude")).unwrap();
+    symlink(&target, installed.home.path(linked)).unwrap();
+    installed.write(empty, "");
+    for args in [
+        ["setup", "--shell"].as_slice(),
+        &["setup", "--shell", "--remove"],
+    ] {
+        let output = installed.run(args);
+        assert_eq!(output.code, Some(0), "{output:?}");
+    }
+    assert!(!target.exists());
+    assert!(installed.home.path(linked).is_symlink());
+    assert_eq!(installed.read(empty), "");
+}
+
+#[test]
+fn links_that_stay_are_named() {
+    let installed = Installed::new();
+    installed.write("home/.claude/settings.json", "{}");
+    let clients = ["--client", "claude-code"];
+    installed.run(&[["setup", "--shell"].as_slice(), &clients].concat());
+    let removed = installed.run(&[["setup", "--shell", "--remove"].as_slice(), &clients].concat());
+    assert!(
+        removed.err.contains("stay, for other clients"),
+        "{removed:?}"
+    );
+    assert!(installed.shells().join("bash").is_symlink());
+}

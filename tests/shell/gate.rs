@@ -19,6 +19,46 @@ fn what_is_dangerous_is_not_run_and_the_line_says_why() {
 }
 
 #[test]
+fn of_what_no_shell_can_read_the_shells_own_error_is_shown() {
+    let shells = TestShells::open();
+    for line in ["if", "echo ran; (", "echo ran\nfor i in 1"] {
+        let ended = shells.run(line);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{line}");
+        assert!(ended.err.contains(": -c: line "), "{line}: {ended:?}");
+        assert!(ended.err.contains("yntax error"), "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_script_in_a_file_on_standard_input_is_judged() {
+    let shells = TestShells::open();
+    let home = shells.daemon.user_home();
+    let path = home.join("script");
+    let run = |args: &[&str], script: &str| {
+        std::fs::write(&path, script).unwrap();
+        let mut command = shells.command(args);
+        let file = std::fs::File::open(&path).unwrap();
+        Ended::run(command.current_dir(&home).stdin(file))
+    };
+    std::fs::create_dir(home.join("build")).unwrap();
+    for args in [[].as_slice(), &["-s"], &["-s", "one"]] {
+        let ended = run(args, "echo ran\nrm -rf build\n");
+        assert_eq!(
+            (ended.code, ended.out.as_str()),
+            (Some(126), ""),
+            "{args:?}"
+        );
+        assert!(ended.err.starts_with("termd: not run: "), "{ended:?}");
+        let ended = run(args, "echo ran $1\nexit 3");
+        assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
+        assert!(ended.out.starts_with("ran"), "{args:?}: {ended:?}");
+    }
+    // To another program a file is data.
+    let ended = run(&["-c", "cat"], "rm -rf build");
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "rm -rf build"));
+}
+
+#[test]
 fn rules_for_shells_hold() {
     let shells = TestShells::of(TestDaemon::configured(
         "[[policy.rules]]\neffect = \"deny\"\nfront = \"shell\"\nprogram = \"frob\"\n",

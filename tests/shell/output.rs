@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use termd_test_support::wait_until;
 
@@ -230,6 +231,38 @@ fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
     assert!(ended.out.ends_with("\n99999\n100000\n"));
     assert!(ended.out.contains("\nerror: no disk\n"));
     assert!(ended.out.contains("left out here; `termctl read term_"));
+}
+
+#[test]
+fn of_a_flood_only_the_beginning_is_looked_through() {
+    let shells = TestShells::open();
+    let home = shells.daemon.user_home();
+    let line = "while ! test -e go; do sleep 0.01; done; echo error: early; seq 3000000; \
+                echo words >&2; echo error: late; exit 4";
+    let mut command = shells.command(&["-c", line]);
+    let shell = command
+        .env("OPENCODE", "1")
+        .current_dir(&home)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("it runs", || !shells.terminals().is_empty());
+    let pid = Pid::from_child(&shell);
+    // All of it is there before the shell reads on.
+    kill_process(pid, Signal::STOP).unwrap();
+    fs::write(home.join("go"), "").unwrap();
+    wait_until("it has ended", || {
+        shells.terminals()[0]["state"] == "exited"
+    });
+    kill_process(pid, Signal::CONT).unwrap();
+    let ended = Ended::of(&shell.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.err.as_str()), (Some(4), "words\n"));
+    assert!(ended.out.starts_with("error: early\n1\n2\n"), "{ended:?}");
+    assert!(ended.out.ends_with("\n2999999\n3000000\nerror: late\n"));
+    assert!(ended.out.len() < 20_000, "{} bytes", ended.out.len());
+    let unread = "of it were not looked through for errors; `termctl read term_";
+    assert!(ended.out.contains(unread), "{}", ended.out);
 }
 
 #[test]

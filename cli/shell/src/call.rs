@@ -26,6 +26,9 @@ use crate::surroundings::{self, OutputPipes, Surroundings};
 /// Bytes of output a page. While one is written the next is on its way. The daemon makes longer answers
 /// one after the other.
 const PAGE_BYTES: u64 = 256 << 10;
+/// How much of a stream's output is looked through for errors. A flood of more is resolved for nobody, and
+/// would hold the end of the call up by seconds.
+const MAX_SEARCHED: u64 = 8 << 20;
 /// How long the daemon waits for output before it answers that there is none.
 const WAIT_MS: u64 = 60_000;
 
@@ -52,6 +55,18 @@ impl Stream {
     /// does not write goes on.
     fn withholds(&self) -> bool {
         self.excerpt.as_ref().is_some_and(Excerpt::withholds)
+    }
+
+    /// Passes over output that is neither shown nor looked through, where the rest is longer than that.
+    fn catch_up(&mut self, output_end: Offset) {
+        let Some(excerpt) = &mut self.excerpt else {
+            return;
+        };
+        let to = output_end.back(excerpt.bytes_of_tail());
+        if excerpt.searched() >= MAX_SEARCHED && to > self.next {
+            excerpt.skip(to.since(self.next));
+            self.next = to;
+        }
     }
 }
 
@@ -296,6 +311,9 @@ impl Call {
                 None => &text,
             };
             stream.output.push_text(shown);
+        }
+        if let Some(output_end) = page.output_end {
+            stream.catch_up(output_end);
         }
         if page.at_end && page.state != TerminalState::Running {
             // Output and state are read one after the other: what came between is in the next page.

@@ -25,6 +25,7 @@ use crate::signals::Signals;
 use crate::socket;
 use crate::standard_fds::StandardFds;
 use crate::surroundings::{OutputPipes, Surroundings, Unfit};
+use crate::syntax_check::{SyntaxError, syntax_error};
 
 /// Set in each of the daemon's terminals: what runs there runs in the daemon already.
 const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
@@ -40,6 +41,8 @@ pub(crate) enum NotStarted {
     InPlace,
     /// The gate has refused it.
     Refused(Refusal),
+    /// The real shell cannot read it.
+    Unreadable(SyntaxError),
     /// This signal came before it was started; SIGHUP, too, where the agent has ended.
     Signalled(Signal),
 }
@@ -179,6 +182,9 @@ impl<'a> Start<'a> {
                 }
             };
             if refusal.is_gates() {
+                if let Some(error) = syntax_error(self.shell, self.args) {
+                    return Err(NotStarted::Unreadable(error));
+                }
                 match refusal.question() {
                     Some(question) => wait_for_person(connection, question, refusal, enders)?,
                     None => return Err(NotStarted::Refused(refusal)),

@@ -1,4 +1,4 @@
-//! The exit codes of this program itself, and the one line that it may print.
+//! The exit codes of this program itself, and what it may print.
 
 use std::fmt::Display;
 
@@ -30,6 +30,10 @@ pub(crate) enum LostError {
 
 /// Prints `termd: MESSAGE`. Without a reader it is lost.
 pub(crate) fn print_line(message: &impl Display) {
-    let line = format!("termd: {message}\n");
-    let _ = rustix::io::write(stderr(), line.as_bytes());
+    print(format!("termd: {message}\n").as_bytes());
+}
+
+/// Prints what the real shell says.
+pub(crate) fn print(text: &[u8]) {
+    let _ = rustix::io::write(stderr(), text);
 }

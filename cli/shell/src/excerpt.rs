@@ -2,9 +2,13 @@
 //! in the part that is left out, where all of it can be read, and the tail.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use termd_excerpt::ErrorLines;
 use termd_proto::byte_count::bytes;
+
+/// How many bytes of output a byte of its text may take: colours and redraws take most of some.
+const BYTES_OF_TEXT: u64 = 16;
 
 /// The excerpt of one stream.
 #[derive(Debug)]
@@ -19,6 +23,10 @@ pub(crate) struct Excerpt {
     tail: VecDeque<String>,
     tail_bytes: usize,
     left_out: u64,
+    /// How much of that was looked through for errors.
+    searched: u64,
+    /// How much of it was not read.
+    unread: u64,
     /// The lines of the left out part that look like errors.
     errors: ErrorLines,
 }
@@ -34,6 +42,8 @@ impl Excerpt {
             tail: VecDeque::new(),
             tail_bytes: 0,
             left_out: 0,
+            searched: 0,
+            unread: 0,
             errors: ErrorLines::new(half / 2),
         }
     }
@@ -63,6 +73,26 @@ impl Excerpt {
         self.left_out += bytes;
     }
 
+    /// How much output surely holds the tail.
+    pub(crate) fn bytes_of_tail(&self) -> u64 {
+        (self.max_tail as u64).saturating_mul(BYTES_OF_TEXT)
+    }
+
+    /// How much of what is left out was looked through for errors.
+    pub(crate) fn searched(&self) -> u64 {
+        self.searched
+    }
+
+    /// Counts output that comes next and is not read. What was the tail is left out.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        for line in std::mem::take(&mut self.tail) {
+            self.leave_out(&line);
+        }
+        self.tail_bytes = 0;
+        self.left_out += bytes;
+        self.unread += bytes;
+    }
+
     fn keep(&mut self, piece: &str) {
         self.tail_bytes += piece.len();
         match self.tail.back_mut().filter(|last| !last.ends_with('\n')) {
@@ -74,6 +104,7 @@ impl Excerpt {
                 // Of a line that is longer than the tail the end is kept.
                 let cut = line.ceil_char_boundary(line.len() - self.max_tail);
                 self.left_out += cut as u64;
+                self.searched += cut as u64;
                 line.drain(..cut);
                 self.tail_bytes -= cut;
                 break;
@@ -88,6 +119,7 @@ impl Excerpt {
 
     fn leave_out(&mut self, line: &str) {
         self.left_out += line.len() as u64;
+        self.searched += line.len() as u64;
         self.errors.feed(line.trim_end_matches(['\n', '\r']));
     }
 
@@ -100,6 +132,14 @@ impl Excerpt {
                 "\n[termd: {size} left out here; `termctl read {terminal} --grep REGEX` finds lines of it]\n"
             );
             text.push_str(&self.errors.finish());
+            if self.unread > 0 {
+                let unread = bytes(self.unread);
+                // Writing to a string does not fail.
+                let _ = writeln!(
+                    text,
+                    "[termd: {unread} of it were not looked through for errors; `termctl read {terminal} --errors` does that]"
+                );
+            }
         }
         text.extend(self.tail);
         text
@@ -154,6 +194,26 @@ mod tests {
                 "{piece}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_not_read_is_said() {
+        let mut excerpt = Excerpt::new(120, "term_x");
+        let head = "some line\n".repeat(6);
+        assert_eq!(excerpt.push(&head), head);
+        excerpt.push("some line\n");
+        excerpt.push("error: early\n");
+        excerpt.skip(5_000);
+        excerpt.push("late\n");
+        assert_eq!(excerpt.searched(), 23);
+        assert_eq!(
+            excerpt.finish(),
+            "\n[termd: 4.9 KiB left out here; `termctl read term_x --grep REGEX` finds lines of it]\n\
+             some line\n\
+             error: early\n\
+             [termd: 4.8 KiB of it were not looked through for errors; `termctl read term_x --errors` does that]\n\
+             late\n"
+        );
     }
 
     #[test]

@@ -32,13 +32,14 @@ mod signals;
 mod socket;
 mod standard_fds;
 mod surroundings;
+mod syntax_check;
 mod sys;
 
 use std::ffi::OsString;
 
 use crate::call::Call;
 use crate::create::{NotStarted, Start};
-use crate::error::{EXIT_LOST, EXIT_NOT_FOUND, EXIT_REFUSED, print_line};
+use crate::error::{EXIT_LOST, EXIT_NOT_FOUND, EXIT_REFUSED, print, print_line};
 use crate::real_shell::RealShell;
 use crate::standard_fds::StandardFds;
 
@@ -68,6 +69,10 @@ fn run(args: &[OsString]) -> i32 {
         Err(NotStarted::Refused(refusal)) => {
             print_line(&refusal);
             EXIT_REFUSED
+        }
+        Err(NotStarted::Unreadable(error)) => {
+            print(&error.text);
+            error.code
         }
         Err(NotStarted::Signalled(signal)) => signals::exit_code_of(signal),
     }

@@ -1,30 +1,34 @@
 //! A stream of the command's output on its way to a descriptor of this process.
+//!
+//! Other processes have the descriptors too, so that they stay as they are. Of a pipe this process opens
+//! another description, which does not block.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rustix::event::{PollFd, PollFlags};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-/// What a pipe that is ready takes without blocking (`PIPE_BUF`, pipe(7)). The descriptor itself stays as
-/// it is: other processes have it too.
+/// What a pipe that is ready takes without blocking (`PIPE_BUF`, pipe(7)).
 const PIPE_BYTES: usize = 4096;
 /// Bytes that wait to be written beyond which no more are requested.
 const MAX_PENDING: usize = 1 << 20;
 
 /// How much can be written at once without waiting for a reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Kind {
     /// All of it.
     File,
     /// All of it, or an error.
     Socket,
+    /// As much as there is space for, by this description.
+    Pipe(OwnedFd),
     /// [`PIPE_BYTES`].
-    Pipe,
+    Other,
 }
 
 /// One stream.
@@ -43,7 +47,8 @@ impl Output {
         let kind = match file_type {
             Ok(FileType::RegularFile) => Kind::File,
             Ok(FileType::Socket) => Kind::Socket,
-            _ => Kind::Pipe,
+            Ok(FileType::Fifo) => without_blocking(fd).map_or(Kind::Other, Kind::Pipe),
+            _ => Kind::Other,
         };
         Self {
             fd,
@@ -81,13 +86,16 @@ impl Output {
 
     /// What to wait for before [`write`](Self::write): space, or, where all is written, that the reader
     /// has gone.
-    pub(crate) fn poll_fd(&self) -> PollFd<'static> {
+    pub(crate) fn poll_fd(&self) -> PollFd<'_> {
         let space = if self.is_flushed() {
             PollFlags::empty()
         } else {
             PollFlags::OUT
         };
-        PollFd::from_borrowed_fd(self.fd, space)
+        match &self.kind {
+            Kind::Pipe(own) => PollFd::from_borrowed_fd(own.as_fd(), space),
+            Kind::File | Kind::Socket | Kind::Other => PollFd::from_borrowed_fd(self.fd, space),
+        }
     }
 
     /// Writes once, after the descriptor was found ready.
@@ -96,10 +104,11 @@ impl Output {
             return Err(Errno::PIPE.into());
         }
         let rest = self.pending.get(self.written..).unwrap_or_default();
-        let written = match self.kind {
+        let written = match &self.kind {
             Kind::File => rustix::io::write(self.fd, rest),
             Kind::Socket => rustix::net::send(self.fd, rest, SendFlags::DONTWAIT),
-            Kind::Pipe => rustix::io::write(self.fd, &rest[..rest.len().min(PIPE_BYTES)]),
+            Kind::Pipe(own) => rustix::io::write(own, rest),
+            Kind::Other => rustix::io::write(self.fd, &rest[..rest.len().min(PIPE_BYTES)]),
         };
         match written {
             Ok(count) => self.written += count,
@@ -114,10 +123,16 @@ impl Output {
     }
 }
 
+/// Another description of a pipe's end, which does not block. `None`: it is another user's pipe.
+fn without_blocking(pipe: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    open(path, flags, Mode::empty()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::os::fd::{AsFd, AsRawFd};
 
     use super::*;
 
@@ -140,7 +155,7 @@ mod tests {
                 read.extend_from_slice(&chunk[..count]);
             }
         }
-        drop(writer);
+        drop((output, writer));
         reader.read_to_end(&mut read).unwrap();
         assert_eq!(read, bytes);
     }

@@ -69,10 +69,8 @@ pub(super) fn rewrite(
             continue;
         }
         let backup = match &before {
-            Some(bytes) if !bytes.is_empty() => {
-                Some(keep(path, bytes).map_err(fail("keep a backup beside it"))?)
-            }
-            _ => None,
+            Some(bytes) => Some(keep(path, bytes).map_err(fail("keep a backup beside it"))?),
+            None => None,
         };
         if let Err(error) = new.put_at(&target) {
             if let Some(backup) = &backup {
@@ -106,11 +104,14 @@ pub(super) fn text(path: &Path) -> Result<String, SetupError> {
     })
 }
 
-/// Removes a file that holds nothing. A link stays.
+/// Removes a file that holds nothing. A link to it stays.
 pub(super) fn remove_empty(path: &Path) {
-    let is_empty = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    let Ok(target) = followed(path) else {
+        return;
+    };
+    let is_empty = fs::metadata(&target).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
     if is_empty {
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(target);
     }
 }
 

@@ -250,7 +250,8 @@ fn restoring(
 ) -> Result<Outcome, SetupError> {
     let earlier = file::backups(path);
     let outcome = file::rewrite(path, Scope::User, |text| restored(text, &earlier, &edit))?;
-    if outcome.change == Change::Removed {
+    // One that was there and empty has an empty backup.
+    if outcome.change == Change::Removed && !earlier.iter().any(String::is_empty) {
         file::remove_empty(path);
     }
     Ok(outcome)

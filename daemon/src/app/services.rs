@@ -19,7 +19,7 @@ use crate::service::{
     ConnectionBinding, Creator, Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer,
     Importer, Indexer, InputRecorder, InputSender, LimitRecorder, LimitWatch, OutputSecrets,
     OwnDirectories, PolicyInForce, Preflight, Registry, Retirement, Sandboxes, Scopes, Screens,
-    Searcher, SecretDesk, Starter, TerminalTasks, TreeEnd,
+    Searcher, SecretDesk, Starter, TerminalTasks, TreeEnd, TtySecrets,
 };
 use crate::shell::ShellFiles;
 use crate::store::{SearchIndex, Store};
@@ -146,6 +146,12 @@ fn secret_desk(base: &Base, gate: &GateServices) -> SecretDesk {
     }
 }
 
+fn tty_secrets(config: &Config, desk: &SecretDesk, input: &Arc<InputSender>) -> Option<TtySecrets> {
+    let (desk, input) = (desk.clone(), Arc::clone(input));
+    let is_on = config.agents.askpass;
+    is_on.then_some(TtySecrets { desk, input })
+}
+
 fn output_secrets(redactor: Redactor, gate: &GateServices, config: &Config) -> OutputSecrets {
     OutputSecrets {
         redactor,
@@ -262,7 +268,13 @@ impl Services {
             base.stopping.clone(),
             Arc::clone(&idle_listed),
         );
+        let screens = Screens::new(base.store.clone());
+        let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
+        let input = Arc::new(input_sender(&gate, &input_recorder, &screens));
+        let secret_desk = secret_desk(&base, &gate);
+        let tty_secrets = tty_secrets(config, &secret_desk, &input);
         let tasks = Arc::new(TerminalTasks {
+            tty_secrets,
             registry: Arc::clone(&base.registry),
             retirement: Arc::clone(&ending.retirement),
             ender: Arc::clone(&ending.ender),
@@ -297,19 +309,7 @@ impl Services {
             askpass: options.askpass,
         };
         let startup = Startup {
-            adopter: Adopter {
-                registry: Arc::clone(&base.registry),
-                retirement: Arc::clone(&ending.retirement),
-                tasks: Arc::clone(&tasks),
-                scopes: ending.scopes.clone(),
-                sandboxes: sandboxes.clone(),
-                ender: Arc::clone(&ending.ender),
-                binding: ending.binding.clone(),
-                audit: base.audit.clone(),
-                store: base.store.clone(),
-                keeper: base.keeper.clone(),
-                spool: config.spool.clone(),
-            },
+            adopter: adopter(&base, &ending, &tasks, &sandboxes, config),
             idle_timer,
             disk: Arc::clone(&disk),
             approver: Arc::clone(&gate.approver),
@@ -317,15 +317,12 @@ impl Services {
         };
         let explainer = explainer(&gate, &sandboxes, paths, approved_file);
         let files = files(&base, &gate, &sandboxes, &disk, paths);
-        let screens = Screens::new(base.store.clone());
-        let input_recorder = InputRecorder::new(base.audit.clone(), base.stopping.clone());
-        let input = input_sender(&gate, &input_recorder, &screens);
         let importer = Importer::new(base.store.clone(), Arc::clone(&disk));
         let services = Self {
             importer: Arc::new(importer),
             searcher: searcher(&base, options.index.clone(), &output_secrets),
             index: options.index,
-            secret_desk: secret_desk(&base, &gate),
+            secret_desk,
             output_secrets,
             catalog: Catalog::new(Arc::clone(&base.registry), base.store.clone()),
             attachments: attachments(&base, &screens),
@@ -333,7 +330,7 @@ impl Services {
             gate,
             ending,
             creator: Arc::new(creator),
-            input: Arc::new(input),
+            input,
             input_recorder,
             screens,
             explainer: Arc::new(explainer),
@@ -370,6 +367,28 @@ fn explainer(
         paths.config_file.clone(),
         approved_file,
     )
+}
+
+fn adopter(
+    base: &Base,
+    ending: &EndingServices,
+    tasks: &Arc<TerminalTasks>,
+    sandboxes: &Sandboxes,
+    config: &Config,
+) -> Adopter {
+    Adopter {
+        registry: Arc::clone(&base.registry),
+        retirement: Arc::clone(&ending.retirement),
+        tasks: Arc::clone(tasks),
+        scopes: ending.scopes.clone(),
+        sandboxes: sandboxes.clone(),
+        ender: Arc::clone(&ending.ender),
+        binding: ending.binding.clone(),
+        audit: base.audit.clone(),
+        store: base.store.clone(),
+        keeper: base.keeper.clone(),
+        spool: config.spool.clone(),
+    }
 }
 
 fn searcher(

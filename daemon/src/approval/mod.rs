@@ -75,6 +75,19 @@ pub(crate) struct WaitingQuestions {
     pub(crate) secret: Option<WaitingQuestion>,
 }
 
+/// A caller that waits for the answer to its question.
+#[derive(Debug)]
+pub(crate) struct WaitingAsker {
+    approvals: Approvals,
+    id: ApprovalId,
+}
+
+impl Drop for WaitingAsker {
+    fn drop(&mut self) {
+        (self.approvals).change(|table, now| table.remove_asker(&self.id, now));
+    }
+}
+
 impl Approvals {
     /// No questions yet. Each waits `answer_within` for an answer. The key is that of the subjects'
     /// hashes.
@@ -247,6 +260,16 @@ impl Approvals {
             if !matches!(changed, Ok(Ok(()))) {
                 return self.get(id);
             }
+        }
+    }
+
+    /// Counts a caller that waits for the answer to a question, until the value is dropped. The question is
+    /// over when the last of them has gone.
+    pub(crate) fn wait_as_asker(&self, id: ApprovalId) -> WaitingAsker {
+        self.table().add_asker(&id);
+        WaitingAsker {
+            approvals: self.clone(),
+            id,
         }
     }
 

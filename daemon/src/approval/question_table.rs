@@ -182,6 +182,8 @@ struct Question {
     rule: Option<String>,
     /// When the state ends by itself.
     until: Instant,
+    /// The callers that wait for the answer. Others come back for it.
+    askers: usize,
 }
 
 /// The questions, oldest first.
@@ -214,6 +216,7 @@ impl QuestionTable {
                 info: denial.info,
                 rule: None,
                 until: now.at + rest,
+                askers: 0,
             });
         }
     }
@@ -276,6 +279,7 @@ impl QuestionTable {
             info: info.clone(),
             rule,
             until: now.at + self.answer_within,
+            askers: 0,
         });
         Standing::Asked(info)
     }
@@ -341,11 +345,7 @@ impl QuestionTable {
         (by, way): (&Owner, AnswerWay),
         now: Moment,
     ) -> Result<ApprovalInfo, NotAnswered> {
-        let question = self
-            .questions
-            .iter_mut()
-            .find(|question| question.info.id == *id)
-            .ok_or(NotAnswered::NotFound)?;
+        let question = self.find_mut(id).ok_or(NotAnswered::NotFound)?;
         if !takes_answer(&question.info, decision, by, way) {
             return Err(NotAnswered::Over(Box::new(question.info.clone())));
         }
@@ -380,6 +380,31 @@ impl QuestionTable {
         .collect()
     }
 
+    /// Counts a caller that waits for the answer to a question.
+    pub(super) fn add_asker(&mut self, id: &ApprovalId) {
+        if let Some(question) = self.find_mut(id) {
+            question.askers += 1;
+        }
+    }
+
+    /// Notes that a caller waits no more. A question that nobody waits for any more expires now: an answer
+    /// would be for nobody.
+    pub(super) fn remove_asker(&mut self, id: &ApprovalId, now: Moment) {
+        let Some(question) = self.find_mut(id) else {
+            return;
+        };
+        question.askers = question.askers.saturating_sub(1);
+        if question.askers == 0 && question.info.state == ApprovalState::Pending {
+            question.until = now.at;
+            question.info.expires_at_ms = now.ms;
+        }
+    }
+
+    fn find_mut(&mut self, id: &ApprovalId) -> Option<&mut Question> {
+        let mut questions = self.questions.iter_mut();
+        questions.find(|question| question.info.id == *id)
+    }
+
     /// When [`expire`](Self::expire) has something to do next.
     pub(super) fn next_expiry(&self) -> Option<Instant> {
         self.questions.iter().map(|question| question.until).min()
@@ -405,8 +430,7 @@ impl QuestionTable {
         id: &ApprovalId,
         at: (String, usize),
     ) -> Option<ApprovalInfo> {
-        let mut questions = self.questions.iter_mut();
-        let question = questions.find(|question| question.info.id == *id)?;
+        let question = self.find_mut(id)?;
         question.info.rule_at = Some(at);
         Some(question.info.clone())
     }

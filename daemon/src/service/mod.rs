@@ -28,6 +28,7 @@ mod search;
 mod secret_desk;
 mod tasks;
 mod transcript_eraser;
+mod tty_secrets;
 
 pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
@@ -65,3 +66,4 @@ pub(crate) use self::search::{Indexer, Pattern, Search, Searcher};
 pub(crate) use self::secret_desk::SecretDesk;
 pub(crate) use self::tasks::TerminalTasks;
 pub(crate) use self::transcript_eraser::TranscriptEraser;
+pub(crate) use self::tty_secrets::TtySecrets;

@@ -13,6 +13,7 @@ use super::disk::Disk;
 use super::ending::{Ender, LimitWatch, Retirement};
 use super::registry::Registry;
 use super::scopes::Scopes;
+use super::tty_secrets::TtySecrets;
 use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
 use crate::store::Store;
@@ -35,6 +36,8 @@ pub(crate) struct TerminalTasks {
     pub(crate) limits: LimitWatch,
     pub(crate) attention: AttentionWatch,
     pub(crate) scopes: Scopes,
+    /// Asks for what ttys await; `None` where it is switched off.
+    pub(crate) tty_secrets: Option<TtySecrets>,
     pub(crate) disk: Arc<Disk>,
     pub(crate) store: Store,
     pub(crate) keeper: KeeperClient,
@@ -92,6 +95,9 @@ impl TerminalTasks {
         self.limits.watch(&terminal);
         self.attention.watch(&terminal);
         self.scopes.watch(&terminal);
+        if let Some(secrets) = &self.tty_secrets {
+            secrets.watch(&terminal);
+        }
         let this = Arc::clone(self);
         tokio::spawn(async move {
             let exit = async {

@@ -54,6 +54,9 @@ pub struct ReadResult {
     pub cut_character: bool,
     /// Whether nothing more was there to be read at that moment.
     pub at_end: bool,
+    /// Where the output ended at that moment, where more was there to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_end: Option<Offset>,
     /// Where the terminal is in its life. `exited` and `at_end` together: that was all.
     pub state: TerminalState,
     /// How it ended, once it has.

@@ -299,3 +299,49 @@ fn a_person_at_the_first_prompt_watches() {
     watcher.kill().unwrap();
     watcher.wait().unwrap();
 }
+
+/// A shell of an agent's that waits for a person: its connection, and the id of its question.
+fn waiting_shell(daemon: &TestDaemon, name: &str) -> (RawClient, String) {
+    let mut shell = daemon.client();
+    shell.ok(
+        "daemon.hello",
+        &json!({ "client": "an agent", "front": "shell" }),
+    );
+    let params = json!({ "command": "rm", "args": ["-r", daemon.path(name)] });
+    let refused = shell.err("session.create", &params);
+    assert!(refused.data["wait_ms"].is_u64(), "{refused:?}");
+    let id = refused.data["approval"].as_str().unwrap().to_owned();
+    (shell, id)
+}
+
+#[test]
+fn a_watcher_at_a_tty_is_asked_only_what_somebody_waits_for() {
+    let daemon = TestDaemon::start();
+    let (_agent, _params, first) = question(&daemon);
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    let asks = "refused for ten minutes. May it? [y/N";
+    tty.read_until(asks);
+    let (stale, stale_id) = waiting_shell(&daemon, "stale");
+    tty.read_until("1 more question waits");
+    tty.read_until(asks);
+    let (live, _) = waiting_shell(&daemon, "live");
+    tty.read_until("2 more questions wait");
+    drop(stale);
+    tty.read_until("1 more question waits");
+    ok(&daemon, &["deny", &first]);
+    let shown = tty.read_until("answered elsewhere");
+    assert!(!shown.contains(&format!("{stale_id} pending")), "{shown}");
+    let shown = tty.read_until(asks);
+    assert!(shown.contains("/live\r\n"), "{shown}");
+    assert!(!shown.contains(&format!("{stale_id} pending")), "{shown}");
+    drop(live);
+    tty.read_until("nobody waits for the answer any more");
+    let over = termctl(&daemon, &["approve", &stale_id]);
+    assert!(over.err.contains("expired"), "{over:?}");
+    let (_again, _) = waiting_shell(&daemon, "again");
+    tty.read_until("/again\r\n");
+    tty.read_until(asks);
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}

@@ -4,6 +4,7 @@
 mod answer;
 mod attention;
 mod notify;
+mod prompt;
 mod question;
 mod secret;
 mod watch;

@@ -17,7 +17,7 @@ use crate::display::Display;
 use crate::table::Cell;
 
 /// How long one call waits for a change, in milliseconds: less than the call's own deadline.
-pub(super) const WATCH_MS: u64 = 60_000;
+const WATCH_MS: u64 = 60_000;
 
 /// The columns that a command has in one line at least.
 const MIN_COMMAND: usize = 40;

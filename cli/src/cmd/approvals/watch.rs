@@ -1,20 +1,21 @@
 //! `termctl approvals --watch`: each question as it comes. A person at the tty is asked for the answer.
+//!
+//! At a tty one question is asked at a time, the oldest first. It is withdrawn when it is over, so that the
+//! next one is seen at once.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
-use termd_client::question::consequences;
-use termd_client::{ClientError, Link};
-use termd_proto::approval::{
-    AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
-};
+use termd_client::Link;
+use termd_proto::approval::{ApprovalId, ApprovalList, ApprovalState};
 
 use super::attention::{self, last_attention};
-use super::question::{WATCH_MS, answer, begin_to_watch, is_open, line, list, whole};
+use super::prompt::{Prompt, oldest_waiting};
+use super::question::{begin_to_watch, is_open, line, list};
 use super::secret;
 use crate::args::ApprovalsArgs;
 use crate::cmd::Context;
-use crate::confirm::{Offer, Person, Reply};
+use crate::confirm::Person;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -40,102 +41,95 @@ async fn watch(
     link: &Link,
 ) -> Result<Infallible, CliError> {
     let mut person = (!context.json).then(Person::at_the_tty).flatten();
-    let mut seen: HashMap<ApprovalId, ApprovalState> = HashMap::new();
-    let mut secrets: HashSet<ApprovalId> = HashSet::new();
     let mut listed = begin_to_watch(link).await?;
-    // What was said before is old news.
-    let mut attended = last_attention(&listed);
+    let mut report = Report {
+        context,
+        shows_all: args.all,
+        asks: person.is_some(),
+        states: HashMap::new(),
+        secrets: HashSet::new(),
+        // What was said before is old news.
+        attended: last_attention(&listed),
+    };
+    // Questions that were asked here: not again.
+    let mut asked: HashSet<ApprovalId> = HashSet::new();
     loop {
-        let is_first = seen.is_empty() && !args.all;
+        report.show(&listed)?;
+        let next = oldest_waiting(&listed, &asked);
+        listed = match (&mut person, next) {
+            (Some(person), Some(question)) => {
+                asked.insert(question.id().clone());
+                Prompt {
+                    link,
+                    asked: &asked,
+                }
+                .ask(person, &question, listed)
+                .await?
+            }
+            (None, _) | (_, None) => list(link, Some(listed.seq)).await?,
+        };
+        asked.retain(|id| is_listed(&listed, id));
+    }
+}
+
+fn is_listed(listed: &ApprovalList, id: &ApprovalId) -> bool {
+    listed.approvals.iter().any(|info| info.id == *id)
+        || listed.secrets.iter().any(|question| question.id == *id)
+}
+
+/// What is shown of the questions without asking.
+#[derive(Debug)]
+struct Report {
+    context: Context,
+    /// Whether questions that were over at the start are shown.
+    shows_all: bool,
+    /// Whether questions that wait are shown by the prompt that asks them.
+    asks: bool,
+    states: HashMap<ApprovalId, ApprovalState>,
+    secrets: HashSet<ApprovalId>,
+    /// The number of the last thing that an agent has said and that was shown.
+    attended: u64,
+}
+
+impl Report {
+    /// Shows what has changed.
+    fn show(&mut self, listed: &ApprovalList) -> Result<(), CliError> {
+        let is_first = self.states.is_empty() && !self.shows_all;
         for info in &listed.approvals {
-            let before = seen.insert(info.id.clone(), info.state);
-            if before == Some(info.state) || (is_first && !is_open(info)) {
+            let before = self.states.insert(info.id.clone(), info.state);
+            let is_asked = self.asks && info.state == ApprovalState::Pending;
+            if before == Some(info.state) || (is_first && !is_open(info)) || is_asked {
                 continue;
             }
-            if context.json {
+            if self.context.json {
                 output::print_json(info)?;
-            } else if person.is_some() && info.state == ApprovalState::Pending {
-                output::print(whole(info).as_bytes())?;
             } else {
-                output::print(format!("{}\n", line(info, context.display)).as_bytes())?;
-            }
-            if let (Some(person), ApprovalState::Pending) = (&mut person, info.state) {
-                ask(link, person, info).await?;
+                output::print(format!("{}\n", line(info, self.context.display)).as_bytes())?;
             }
         }
         for question in &listed.secrets {
-            if !secrets.insert(question.id.clone()) {
+            if !self.secrets.insert(question.id.clone()) || self.asks {
                 continue;
             }
-            if let Some(person) = &mut person {
-                secret::ask(link, person, question, listed.seq).await?;
-            } else if context.json {
+            if self.context.json {
                 output::print_json(question)?;
             } else {
                 output::print(format!("{}\n", secret::line(question)).as_bytes())?;
             }
         }
         for said in &listed.attention {
-            if said.number > attended {
-                if context.json {
-                    output::print_json(said)?;
-                } else {
-                    output::print(format!("{}\n", attention::line(said)).as_bytes())?;
-                }
+            if said.number <= self.attended {
+                continue;
+            }
+            if self.context.json {
+                output::print_json(said)?;
+            } else {
+                output::print(format!("{}\n", attention::line(said)).as_bytes())?;
             }
         }
-        attended = last_attention(&listed);
-        secrets.retain(|id| listed.secrets.iter().any(|question| question.id == *id));
-        seen.retain(|id, _| listed.approvals.iter().any(|info| info.id == *id));
-        listed = list(link, Some(listed.seq)).await?;
-    }
-}
-
-/// Asks the person at the tty, until the question is answered here or elsewhere.
-async fn ask(link: &Link, person: &mut Person, info: &ApprovalInfo) -> Result<(), CliError> {
-    let offer = Offer::of(info);
-    let question = format!("{} May it?", consequences(info));
-    let decision = tokio::select! {
-        reply = person.replies(&question, offer) => match reply {
-            Reply::Once => Decision::Approve,
-            Reply::Always => Decision::Always,
-            Reply::No => Decision::Deny,
-        },
-        is_known = wait_for_answer(link, &info.id) => {
-            // The cursor is still behind the question.
-            output::note_below(if is_known? {
-                "answered elsewhere"
-            } else {
-                "the daemon was reloaded: who asked asks again"
-            });
-            return Ok(());
-        }
-    };
-    match answer(link, &info.id, decision, AnswerWay::Prompt).await {
-        // The question stays open for another front.
-        Err(error @ ClientError::Refused(_)) => {
-            output::note(&error.to_string());
-            Ok(())
-        }
-        // The list shows an answer that came before this one.
-        answered => answered.map(|_| ()).map_err(CliError::from),
-    }
-}
-
-/// Waits until a question is answered; `false`: another server has come, which does not know it.
-async fn wait_for_answer(link: &Link, id: &ApprovalId) -> Result<bool, CliError> {
-    loop {
-        let waited = link
-            .repeat(&WaitForApproval {
-                id: id.clone(),
-                timeout_ms: Some(WATCH_MS),
-            })
-            .await;
-        match waited {
-            Ok(info) if info.state == ApprovalState::Pending => {}
-            Ok(_) => return Ok(true),
-            Err(ClientError::Refused(_)) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        }
+        self.attended = last_attention(listed);
+        self.secrets.retain(|id| is_listed(listed, id));
+        self.states.retain(|id, _| is_listed(listed, id));
+        Ok(())
     }
 }

@@ -24,6 +24,9 @@ const SHELLS: &str = "shells";
 const NEXT_STEPS: &str =
     "start the agents again: those that run keep their shell; then `termctl doctor` tries each";
 
+/// What a removal from single clients leaves.
+const LINKS_STAY: &str = "the links to termd's shells stay, for other clients; `--remove` without `--client` takes them out";
+
 pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliError> {
     let places = places()?;
     let shell = env::var_os("SHELL").map(PathBuf::from);
@@ -55,8 +58,12 @@ pub(super) fn run(context: Context, args: &SetupArgs) -> Result<ExitCode, CliErr
         output::note(NEXT_STEPS);
     }
     // A client that still has the entry needs the links, and so does one that was not named.
-    if action == Action::Remove && args.clients.is_empty() && report.is_ok() {
-        report.add(SHELLS, &shells.folder, shells.unlink().map(outcome), false)?;
+    if action == Action::Remove && report.is_ok() {
+        if args.clients.is_empty() {
+            report.add(SHELLS, &shells.folder, shells.unlink().map(outcome), false)?;
+        } else {
+            output::note(LINKS_STAY);
+        }
     }
     report.finish()
 }

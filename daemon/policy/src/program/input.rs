@@ -17,8 +17,7 @@ use crate::word_list::is_listed;
 pub fn code_reader(argv: &[String]) -> Option<&str> {
     let (program, rest) = argv.split_first()?;
     let program = base_name(program);
-    let literal = |argument: &String| Word::literal(argument, Span { start: 0, end: 0 });
-    let args: Vec<Word> = rest.iter().map(literal).collect();
+    let args = literals(rest);
     if runs_stdin(program, &args) {
         return Some(program);
     }
@@ -33,6 +32,19 @@ pub fn code_reader(argv: &[String]) -> Option<&str> {
     let is_code = |kind| matches!(kind, ProgramKind::Code | ProgramKind::Sql(_));
     let shell = words().find(|word| program_kind(word) == ProgramKind::Shell);
     shell.or_else(|| words().find(|word| is_code(program_kind(word))))
+}
+
+/// Whether a process with these arguments is a shell that reads its script on standard input.
+pub fn is_shell_of_stdin(argv: &[String]) -> bool {
+    argv.split_first().is_some_and(|(program, rest)| {
+        let program = base_name(program);
+        is_shell(program) && runs_stdin(program, &literals(rest))
+    })
+}
+
+fn literals(arguments: &[String]) -> Vec<Word> {
+    let literal = |argument: &String| Word::literal(argument, Span { start: 0, end: 0 });
+    arguments.iter().map(literal).collect()
 }
 
 /// Whether a program with these arguments runs what it reads on standard input.

@@ -7,7 +7,7 @@ pub(crate) mod output;
 pub(crate) mod table;
 pub(crate) mod wrapper;
 
-pub use input::code_reader;
+pub use input::{code_reader, is_shell_of_stdin};
 pub use kind::{is_interpreter, is_shell};
 
 /// Whether a variable of this name makes programs run or load something.

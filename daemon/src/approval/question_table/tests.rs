@@ -282,6 +282,27 @@ fn what_nobody_answers_or_uses_is_over_in_time() {
 }
 
 #[test]
+fn a_question_is_over_when_the_last_caller_that_waits_has_gone() {
+    let mut story = Story::begin();
+    let id = story.asked(subject("x"));
+    let now = story.moment();
+    for _ in 0..2 {
+        story.table.add_asker(&id);
+    }
+    story.table.remove_asker(&id, now);
+    assert_eq!(story.pass(Duration::ZERO), []);
+    story.table.remove_asker(&id, now);
+    let lapsed = story.pass(Duration::ZERO);
+    assert_eq!(lapsed, [(id.clone(), ApprovalState::Expired)]);
+    // An answer that was given is not taken back.
+    let answered = story.asked(subject("y"));
+    story.table.add_asker(&answered);
+    story.answer(&answered, Decision::Approve).unwrap();
+    story.table.remove_asker(&answered, now);
+    assert_eq!(story.pass(Duration::ZERO), []);
+}
+
+#[test]
 fn a_denial_holds_for_ten_minutes_each_time() {
     let mut story = Story::begin();
     let id = story.asked(subject("x"));

@@ -130,16 +130,21 @@ impl SessionHandler {
             self.in_place.check(&owner, &placement, &params).await?;
         }
         let is_shell = owner.front == Front::Shell;
+        let closed = context.closed.clone();
         let created = creation::create(creator, &self.binding, params, owner, context, vacate);
         match created.await {
-            Err(error @ TerminalError::ConfirmationRequired(_)) if is_shell => {
-                let refusal = RpcError::from(error);
+            Err(TerminalError::ConfirmationRequired(refusal)) if is_shell => {
+                let waiting = self.gate.wait_as_asker(&refusal);
+                let error = RpcError::from(TerminalError::ConfirmationRequired(refusal));
                 // A shell waits only for somebody who sees the question.
-                Err(if self.gate.is_watched() {
-                    refusal.with("wait_ms", SHELL_QUESTION_MS)
-                } else {
-                    refusal
-                })
+                let Some(waiting) = waiting else {
+                    return Err(error);
+                };
+                tokio::spawn(async move {
+                    closed.cancelled().await;
+                    drop(waiting);
+                });
+                Err(error.with("wait_ms", SHELL_QUESTION_MS))
             }
             created => Ok(created?.info()),
         }

@@ -91,6 +91,8 @@ impl Preflight {
             Ok(launch) => launch,
             Err(error) => return Ok(Finding::NotFound(error)),
         };
+        let line_with_script = request.line_with_script(&launch);
+        let given_line = request.shell_line(&launch);
         let variables = Variables::of(&request.options, &request.owner);
         let (ruling, profile) = self.gate.judge_creation(&NewCommand {
             asker: Asker {
@@ -98,7 +100,7 @@ impl Preflight {
                 confirmed: request.options.confirmed,
                 asks: request.asks,
             },
-            line: request.shell_line(&launch),
+            line: line_with_script.as_deref().or(given_line),
             argv: &launch.argv,
             cwd: &launch.cwd,
             env: &variables.judged,

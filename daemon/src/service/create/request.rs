@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use termd_proto::terminal::{
     MAX_INHERITED_FD, MIN_COLS, Owner, Stderr, Stdin, Stdio,
 };
 
+use super::stdin_script::line_with_script;
 use crate::config::AgentsConfig;
 use crate::keeper_client::SharedFds;
 use crate::terminal::error::TerminalError;
@@ -19,7 +21,8 @@ use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherited_environment};
 use crate::terminal::screen::scrollback::ScrollbackLines;
 use crate::terminal::screen::size::Size;
-use termd_policy::{CompiledGate, agent_line};
+use termd_policy::program::is_shell_of_stdin;
+use termd_policy::{CompiledGate, agent_line, command_text};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Most names of changed variables that an audit record lists.
@@ -138,6 +141,13 @@ fn check_inherited(request: &CreateRequest) -> Result<(), TerminalError> {
     Ok(())
 }
 
+/// The argv with the program that is executed: `argv[0]` is what the caller says that it is.
+fn executed_argv(launch: &Launch) -> Option<Vec<String>> {
+    let program = launch.program.to_str()?.to_owned();
+    let arguments = launch.argv.iter().skip(1).cloned();
+    Some(std::iter::once(program).chain(arguments).collect())
+}
+
 impl CreateRequest {
     /// How long what the command starts may outlive it; `None`: as long as the terminal is open.
     pub(super) fn children(&self, agents: &AgentsConfig) -> Option<Children> {
@@ -184,16 +194,22 @@ impl CreateRequest {
             .filter(|_| self.options.args.is_empty())
     }
 
-    /// The line that an agent asks its shell to run. `argv[0]` is what the caller says that it is, so the
-    /// program is looked at.
+    /// The line that does what an agent's shell would do that reads its script from a file on standard input.
+    pub(super) fn line_with_script(&self, launch: &Launch) -> Option<String> {
+        let numbers = self.options.inherited.iter();
+        let mut numbers = numbers.flat_map(|inherited| &inherited.fds);
+        let stdin = self.fds.get(numbers.position(|number| *number == 0)?)?;
+        let argv = executed_argv(launch).filter(|argv| is_shell_of_stdin(argv))?;
+        let is_shells = self.owner.front == Front::Shell;
+        is_shells.then(|| line_with_script(&command_text(&argv), stdin.as_fd()))?
+    }
+
+    /// The line that an agent asks its shell to run.
     pub(super) fn agent_line(&self, launch: &Launch) -> Option<String> {
         if self.owner.front != Front::Shell {
             return None;
         }
-        let program = launch.program.to_str()?.to_owned();
-        let arguments = launch.argv.iter().skip(1).cloned();
-        let argv: Vec<String> = std::iter::once(program).chain(arguments).collect();
-        agent_line(&argv)
+        agent_line(&executed_argv(launch)?)
     }
 
     /// What the audit record says of the request: names of variables, never their values.

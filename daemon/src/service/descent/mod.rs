@@ -29,7 +29,7 @@ use super::registry::Registry;
 
 pub use self::origin::Origin;
 pub(crate) use self::process::{agent_environment, is_process};
-pub(crate) use self::reading_parent::reading_parent;
+pub(crate) use self::reading_parent::{named_program, reading_parent};
 
 /// Whose a process is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

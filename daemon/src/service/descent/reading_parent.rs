@@ -11,17 +11,31 @@ use super::process::Stat;
 /// put any file at a known path.
 pub(crate) fn reading_parent(pid: i32) -> Option<String> {
     let parent = Stat::of(pid)?.parent;
-    if effective_uid(parent)? == 0 && !rustix::process::geteuid().is_root() {
-        let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    if is_hidden_root(parent)? || reads_from(parent, &standard_output(pid)?) {
+        named_program(parent)
+    } else {
+        None
+    }
+}
+
+/// The program of a process: the path of its file, or the name of one that root runs and whose file cannot
+/// be seen. `None` for one in a mount namespace of its own.
+pub(crate) fn named_program(pid: i32) -> Option<String> {
+    if is_hidden_root(pid)? {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
         return Some(name.trim_end().to_owned());
     }
     let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
-    let has_same_files = mounts(&parent.to_string())? == mounts("self")?;
-    if !has_same_files || !reads_from(parent, &standard_output(pid)?) {
+    if mounts(&pid.to_string())? != mounts("self")? {
         return None;
     }
-    let file = fs::read_link(format!("/proc/{parent}/exe")).ok()?;
+    let file = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
     Some(file.to_string_lossy().into_owned())
+}
+
+/// Whether root runs a process, and the daemon is another user's.
+fn is_hidden_root(pid: i32) -> Option<bool> {
+    Some(effective_uid(pid)? == 0 && !rustix::process::geteuid().is_root())
 }
 
 /// The pipe that is a process's standard output, as `/proc/PID/fd` names it.

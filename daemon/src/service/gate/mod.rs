@@ -24,10 +24,10 @@ use self::policy_in_force::{decide_by_names, judge_apart};
 use self::ruling::Consent;
 use super::audit_log::AuditLog;
 use super::random::random_bits;
-use crate::approval::{Always, Approvals, Doubt, Part, Standing, Subject};
+use crate::approval::{Always, Approvals, Doubt, Part, Standing, Subject, WaitingAsker};
 use crate::keeper_client::KeeperClient;
 use crate::store::AuditAction;
-use crate::terminal::error::TerminalError;
+use crate::terminal::error::{Refusal, TerminalError};
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::Secrecy;
 use crate::terminal::input::foreground::foreground_process;
@@ -105,9 +105,11 @@ impl NewCommand<'_> {
 }
 
 impl Gate {
-    /// Whether somebody sees a question of the gate's now.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.approvals.is_watched()
+    /// Counts a caller that waits for the answer to its question, where somebody sees the question now.
+    pub(crate) fn wait_as_asker(&self, refusal: &Refusal) -> Option<WaitingAsker> {
+        let question = refusal.approval.as_ref()?;
+        let is_watched = self.approvals.is_watched();
+        is_watched.then(|| self.approvals.wait_as_asker(question.id.clone()))
     }
 
     pub(crate) fn new(

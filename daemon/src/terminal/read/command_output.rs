@@ -64,6 +64,7 @@ pub async fn read_command(
         end,
         cut_character: false,
         at_end: seen >= until && (is_end || until >= progress.end),
+        output_end: None,
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,

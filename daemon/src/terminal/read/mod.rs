@@ -50,7 +50,12 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
         }
         ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
     };
-    Ok(ReadResult { gap, ..result })
+    let output_end = (!result.at_end).then(|| terminal.end());
+    Ok(ReadResult {
+        gap,
+        output_end,
+        ..result
+    })
 }
 
 /// Checks `max_bytes` of a read.

@@ -280,6 +280,7 @@ impl PlainReader {
             end,
             cut_character: false,
             at_end,
+            output_end: None,
             state,
             exit_status: progress.exit.as_ref().and_then(|exit| exit.status.clone()),
             times: None,

@@ -96,6 +96,7 @@ pub(super) async fn read(
         end,
         cut_character,
         at_end,
+        output_end: None,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,

@@ -78,6 +78,7 @@ pub(super) async fn read_now(
         end: start + encoded.taken as u64,
         cut_character: false,
         at_end: seen >= until,
+        output_end: None,
         state,
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,

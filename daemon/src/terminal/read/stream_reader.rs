@@ -70,6 +70,7 @@ pub(super) async fn read(
             end: found.offset_of(encoded.taken),
             cut_character: false,
             at_end,
+            output_end: None,
             state,
             exit_status: progress.exit.and_then(|exit| exit.status),
             times: None,

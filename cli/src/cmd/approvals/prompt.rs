@@ -1,0 +1,208 @@
+//! The prompt of `termctl approvals --watch`: one question, until it is answered here or over.
+
+use std::collections::HashSet;
+use std::pin::pin;
+
+use termd_client::question::consequences;
+use termd_client::{ClientError, Link};
+use termd_proto::approval::{
+    AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
+};
+use termd_proto::secret::{AnswerSecret, Secret, SecretQuestion};
+
+use super::question::{answer, list, whole};
+use super::secret::said;
+use crate::confirm::{Offer, Person, Reply};
+use crate::error::CliError;
+use crate::output;
+
+/// A question that waits for a person.
+#[derive(Debug, Clone)]
+pub(super) enum Question {
+    Gate(Box<ApprovalInfo>),
+    Secret(Box<SecretQuestion>),
+}
+
+/// What the person says.
+#[derive(Debug)]
+enum Said {
+    Decision(Decision),
+    Secret(Option<Secret>),
+}
+
+impl Question {
+    pub(super) fn id(&self) -> &ApprovalId {
+        match self {
+            Self::Gate(info) => &info.id,
+            Self::Secret(question) => &question.id,
+        }
+    }
+
+    fn asked_at_ms(&self) -> i64 {
+        match self {
+            Self::Gate(info) => info.asked_at_ms,
+            Self::Secret(question) => question.asked_at_ms,
+        }
+    }
+
+    /// What is asked, without the keys of an answer.
+    fn text(&self) -> String {
+        match self {
+            Self::Gate(info) => format!("{} May it?", consequences(info)),
+            Self::Secret(question) => format!(
+                "{}, and reads what you answer.\nSecret, which is not shown (nothing: no): ",
+                said(question)
+            ),
+        }
+    }
+
+    /// Shows once more what the cursor stands behind.
+    fn show_again(&self) {
+        let text = self.text();
+        output::ask(&match self {
+            Self::Gate(info) => Offer::of(info).asks(&text),
+            Self::Secret(_) => text,
+        });
+    }
+
+    /// Asks for the answer. Cancel safe, as [`Person::replies`] is.
+    async fn asked_of(&self, person: &mut Person) -> Result<Said, CliError> {
+        let text = self.text();
+        Ok(match self {
+            Self::Gate(info) => {
+                Said::Decision(match person.replies(&text, Offer::of(info)).await {
+                    Reply::Once => Decision::Approve,
+                    Reply::Always => Decision::Always,
+                    Reply::No => Decision::Deny,
+                })
+            }
+            Self::Secret(_) => Said::Secret(person.gives_secret(&text).await?),
+        })
+    }
+
+    /// Why the question is not to be answered any more; `None`: it is.
+    fn end_in(&self, listed: &ApprovalList) -> Option<&'static str> {
+        match self {
+            Self::Gate(info) => {
+                let mut approvals = listed.approvals.iter();
+                let now = approvals.find(|now| now.id == info.id);
+                match now.map(|now| now.state) {
+                    Some(ApprovalState::Pending) => None,
+                    Some(ApprovalState::Expired) => Some("nobody waits for the answer any more"),
+                    Some(_) => Some("answered elsewhere"),
+                    None => Some("the daemon was reloaded: who asked asks again"),
+                }
+            }
+            Self::Secret(question) => {
+                let mut secrets = listed.secrets.iter();
+                let is_open = secrets.any(|now| now.id == question.id);
+                (!is_open).then_some("answered elsewhere, or nobody waits for it any more")
+            }
+        }
+    }
+}
+
+/// The questions that wait and are not among those asked, oldest first.
+fn waiting(listed: &ApprovalList, asked: &HashSet<ApprovalId>) -> Vec<Question> {
+    let approvals = listed.approvals.iter();
+    let of_gate = approvals
+        .filter(|info| info.state == ApprovalState::Pending)
+        .map(|info| Question::Gate(Box::new(info.clone())));
+    let of_secrets = listed.secrets.iter();
+    let of_secrets = of_secrets.map(|question| Question::Secret(Box::new(question.clone())));
+    let all = of_gate.chain(of_secrets);
+    let mut waiting: Vec<_> = all
+        .filter(|question| !asked.contains(question.id()))
+        .collect();
+    waiting.sort_by_key(Question::asked_at_ms);
+    waiting
+}
+
+/// The next question to ask.
+pub(super) fn oldest_waiting(
+    listed: &ApprovalList,
+    asked: &HashSet<ApprovalId>,
+) -> Option<Question> {
+    waiting(listed, asked).into_iter().next()
+}
+
+/// How many questions wait behind one that is asked; `None`: no other does.
+fn queue_line(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("1 more question waits".to_owned()),
+        more => Some(format!("{more} more questions wait")),
+    }
+}
+
+/// Where a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prompt<'a> {
+    pub(super) link: &'a Link,
+    /// The questions that are asked now, or were.
+    pub(super) asked: &'a HashSet<ApprovalId>,
+}
+
+impl Prompt<'_> {
+    /// Asks a question that stands in a list until it is answered, here or elsewhere, or is over: the list
+    /// of then.
+    pub(super) async fn ask(
+        self,
+        person: &mut Person,
+        question: &Question,
+        mut listed: ApprovalList,
+    ) -> Result<ApprovalList, CliError> {
+        if let Question::Gate(info) = question {
+            output::print(whole(info).as_bytes())?;
+        }
+        let mut queue = waiting(&listed, self.asked).len();
+        if let Some(line) = queue_line(queue) {
+            output::note(&line);
+        }
+        let said = {
+            let mut said = pin!(question.asked_of(person));
+            loop {
+                tokio::select! {
+                    said = &mut said => break said?,
+                    changed = list(self.link, Some(listed.seq)) => listed = changed?,
+                }
+                // The cursor is still behind the question.
+                if let Some(end) = question.end_in(&listed) {
+                    output::note_below(end);
+                    return Ok(listed);
+                }
+                let now = waiting(&listed, self.asked).len();
+                if now != queue {
+                    queue = now;
+                    let line = queue_line(queue);
+                    output::note_below(line.as_deref().unwrap_or("no other question waits"));
+                    question.show_again();
+                }
+            }
+        };
+        self.answer(question.id(), said).await?;
+        Ok(list(self.link, None).await?)
+    }
+
+    /// Gives an answer. Where it is not taken, the reason is printed, and the question stays open for
+    /// others.
+    async fn answer(self, id: &ApprovalId, said: Said) -> Result<(), CliError> {
+        let answered = match said {
+            // The list shows an answer that came before this one.
+            Said::Decision(decision) => answer(self.link, id, decision, AnswerWay::Prompt)
+                .await
+                .map(|_| ()),
+            Said::Secret(secret) => {
+                let id = id.clone();
+                self.link.once(&AnswerSecret { id, secret }).await
+            }
+        };
+        match answered {
+            Err(error @ ClientError::Refused(_)) => {
+                output::note(&error.to_string());
+                Ok(())
+            }
+            answered => Ok(answered?),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The script that an agent's shell would read from a file on standard input, for the gate.
+//!
+//! The file is read at its place and the place stays, so that the shell reads it all. What comes by a pipe
+//! could only be looked at by taking it away, and is not judged.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::io::pread;
+
+/// The most that is read of a script: of more than the gate can judge it asks anyway.
+const MAX_SCRIPT_BYTES: usize = 1 << 20;
+/// The end of the here-document that stands for the file.
+const END: &str = "TERMD_END_OF_FILE";
+
+/// The line that does the same with the script in it. `None`: standard input is no file, or an empty one.
+/// `argv` is the shell's, as a line.
+pub(super) fn line_with_script(argv: &str, stdin: BorrowedFd<'_>) -> Option<String> {
+    let script = script_in(stdin).filter(|script| !script.is_empty())?;
+    let mut end = END.to_owned();
+    while script.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    let newline = if script.ends_with('\n') { "" } else { "\n" };
+    Some(format!("{argv} <<'{end}'\n{script}{newline}{end}"))
+}
+
+/// What a file holds from its place on.
+fn script_in(file: BorrowedFd<'_>) -> Option<String> {
+    let metadata = fstat(file).ok()?;
+    if FileType::from_raw_mode(metadata.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mut place = seek(file, SeekFrom::Current(0)).ok()?;
+    let mut script = vec![0; MAX_SCRIPT_BYTES];
+    let mut length = 0;
+    while let Some(rest) = script.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match pread(file, rest, place) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => {
+                length += count;
+                place += count as u64;
+            }
+        }
+    }
+    script.truncate(length);
+    Some(String::from_utf8_lossy(&script).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _, Write as _};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_from_its_place_on_and_keeps_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        write!(file, "first\nsecond\nTERMD_END_OF_FILE").unwrap();
+        file.seek(std::io::SeekFrom::Start(6)).unwrap();
+        let line = line_with_script("bash -s", file.as_fd()).unwrap();
+        let expected =
+            "bash -s <<'TERMD_END_OF_FILE_'\nsecond\nTERMD_END_OF_FILE\nTERMD_END_OF_FILE_";
+        assert_eq!(line, expected);
+        let mut rest = String::new();
+        file.read_to_string(&mut rest).unwrap();
+        assert!(rest.starts_with("second\n"), "{rest}");
+        assert_eq!(
+            line_with_script("bash", file.as_fd()),
+            None,
+            "nothing is left"
+        );
+        let (reader, _writer) = std::io::pipe().unwrap();
+        assert_eq!(line_with_script("bash", reader.as_fd()), None);
+    }
+}
