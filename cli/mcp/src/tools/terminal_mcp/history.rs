@@ -13,13 +13,11 @@ use crate::tool::{Call, Effect, Facts, Field, Handler, Outcome, Tool, ToolAnswer
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// Only this terminal's
     #[schemars(length(min = 1, max = MAX_NAME_CHARS))]
     session_id: Option<String>,
     /// Only those that hold these words
     #[schemars(length(min = 1, max = MAX_QUERY_BYTES / 4))]
     search: Option<String>,
-    /// true: those that failed
     failed: Option<bool>,
     #[schemars(range(min = 1, max = 200), extend("default" = 20))]
     limit: u32,

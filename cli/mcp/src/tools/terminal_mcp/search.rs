@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
     Tool {
         name: "session_search",
         title: "Search all output",
-        description: "Find lines in what all terminals, closed ones too, have printed; newest first: id@offset [command] line. Read on from there by session_read.",
+        description: "Find lines that any terminal, closed ones too, has printed: id@offset [command] line. session_read reads on.",
         effect: Effect::Reads,
         output: results::output(vec![
             Field::list("hits", json!({ "type": "string" }), ""),
