@@ -14,3 +14,10 @@ pub use kind::{is_interpreter, is_shell};
 pub fn is_program_variable(name: &str) -> bool {
     table::ProgramTable::built_in().variable(name).is_some()
 }
+
+/// Whether a variable of this name says in which files programs look for code that they run.
+pub fn names_code_files(name: &str) -> bool {
+    use table::setting::Setting::{Directories, File, Home, Script};
+    let setting = table::ProgramTable::built_in().variable(name);
+    matches!(setting, Some(Directories | File | Home | Script))
+}
