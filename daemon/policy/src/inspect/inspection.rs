@@ -90,6 +90,8 @@ pub(crate) struct Inspection {
     pub(super) fetched: Fetched,
     /// What the text has written to files.
     pub(super) written: WrittenFiles,
+    /// Whether it runs a file that the text has written and that is not read.
+    pub(super) runs_written: bool,
     /// What `exec < FILE` has made the standard input of the shell.
     pub(super) stdin_of_shell: Option<Stdin>,
     /// Words that name what a compiler has made, as they are written.
