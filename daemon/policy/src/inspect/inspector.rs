@@ -6,6 +6,7 @@
 use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
+use super::assignment::read_from;
 use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
 use super::cwd::inner_directories;
@@ -126,6 +127,9 @@ impl CommandSink for Inspector {
         if !is_sourced {
             self.builtin(&program, args, span, depth);
         }
+        if let ("read", Stdin::Literal(text)) = (program.as_str(), stdin) {
+            read_from(text, args, &mut self.inspection.state);
+        }
         self.inspection.learn_written(&program, args, stdin, span);
         self.run_written(words, &program, stdin, span, depth + 1);
         if is_dangerous {
@@ -179,8 +183,11 @@ impl Inspector {
     /// Adds what another reading of a text has found: its dangers, and its commands for rules.
     pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
         self.inspection.unordered.matters |= inner.inspection.unordered.matters;
-        if inner.inspection.runs_written {
+        if inner.inspection.runs_of_written > 0 {
             self.note_written(span);
+        }
+        for command in &inner.inspection.dangerous {
+            self.inspection.add_dangerous_command(command.clone());
         }
         let findings = inner.inspection.findings();
         let dangers = findings.filter(|finding| finding.verdict == Verdict::Dangerous);

@@ -10,6 +10,11 @@ pub(crate) mod wrapper;
 pub use input::code_reader;
 pub use kind::{is_interpreter, is_shell};
 
+/// Whether a program of this name reads lines of a shell, here or on another machine.
+pub fn reads_shell_lines(name: &str) -> bool {
+    kind::program_kind(name) == kind::ProgramKind::Shell
+}
+
 /// Whether a variable of this name makes programs run or load something.
 pub fn is_program_variable(name: &str) -> bool {
     table::ProgramTable::built_in().variable(name).is_some()

@@ -121,7 +121,8 @@ impl Inspector {
         let text = match program {
             "tmux" => {
                 let lines = text.lines().filter(|line| !line.trim().is_empty());
-                lines.map(|line| format!("tmux {line}\n")).collect()
+                let commands: Vec<String> = lines.map(|line| format!("tmux {line}")).collect();
+                commands.join("\n")
             }
             _ => text,
         };
@@ -221,7 +222,7 @@ impl Inspector {
 
     /// Notes that a file runs which the text has written, and which is not read.
     pub(in crate::inspect) fn note_written(&mut self, span: Span) {
-        self.inspection.runs_written = true;
+        self.inspection.runs_of_written += 1;
         self.inspection.note_possible(span);
     }
 
