@@ -31,10 +31,20 @@ const MAX_STARTED: usize = 4;
 /// marks tells when the program has ended.
 const MAX_LINES_BEHIND_KEYS: usize = 8;
 
+/// Whether the shell tells of its prompts, by marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Prompts {
+    #[default]
+    Untold,
+    Told,
+}
+
 /// A program that was started and may read the first characters of a line as keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct KeysAhead {
     taker: KeyTaker,
+    /// Whether an earlier call has started it.
+    is_earlier: bool,
     /// The lines of later calls that it may have read from.
     lines: usize,
 }
@@ -55,10 +65,7 @@ pub(super) struct Reading {
     started: Vec<String>,
     /// Which of them may read a few characters, and leave the rest of a line.
     keys_ahead: Option<KeysAhead>,
-    /// Whether the shell tells of its prompts.
-    has_prompts: bool,
-    /// Whether a program was started by an earlier call that may read keys.
-    is_behind_keys: bool,
+    prompts: Prompts,
     /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
     /// behind it.
     is_behind_interrupt: bool,
@@ -84,9 +91,11 @@ impl Reading {
             self.editor.clear();
         }
         self.takes_keys = kind == ProgramKind::Text;
-        self.is_behind_keys = self.keys_ahead.is_some();
+        if let Some(keys) = &mut self.keys_ahead {
+            keys.is_earlier = true;
+        }
         // Where nothing tells of prompts, a program that has started is taken for the last one.
-        if !self.has_prompts && !is_before_shell(kind) {
+        if self.prompts == Prompts::Untold && !is_before_shell(kind) {
             self.end_started();
         }
         self.is_carried = !self.before.is_empty();
@@ -97,7 +106,7 @@ impl Reading {
 
     /// The shell is at its prompt: what was started has ended.
     pub(super) fn at_prompt(&mut self) {
-        self.has_prompts = true;
+        self.prompts = Prompts::Told;
         self.end_started();
     }
 
@@ -143,7 +152,7 @@ impl Reading {
             state: std::mem::take(&mut self.state),
             earlier: self.earlier.take(),
             ended: self.ended.take(),
-            has_prompts: self.has_prompts,
+            prompts: self.prompts,
             ..Self::default()
         };
     }
@@ -169,6 +178,7 @@ impl Reading {
             let other = self.keys_ahead.map(|keys| keys.taker);
             self.keys_ahead = Some(KeysAhead {
                 taker: other.map_or(taker, |other| taker.max(other)),
+                is_earlier: false,
                 lines: 0,
             });
         }
@@ -206,7 +216,7 @@ impl Reading {
                 self.editor.clear();
                 self.started.clear();
                 // A text may go on behind it (`trap`).
-                self.keys_ahead = self.keys_ahead.filter(|_| self.has_prompts);
+                self.keys_ahead = self.keys_ahead.filter(|_| self.prompts == Prompts::Told);
                 self.is_behind_interrupt = true;
             }
             Key::DeleteOrEnd => {
@@ -329,9 +339,9 @@ impl Reading {
             return;
         }
         let reader = keys.taker;
-        let is_late = keys.lines > 0 && !self.has_prompts;
-        keys.lines += usize::from(self.is_behind_keys);
-        if keys.lines >= MAX_LINES_BEHIND_KEYS && !self.has_prompts {
+        let is_late = keys.lines > 0 && self.prompts == Prompts::Untold;
+        keys.lines += usize::from(keys.is_earlier);
+        if keys.lines >= MAX_LINES_BEHIND_KEYS && self.prompts == Prompts::Untold {
             self.keys_ahead = None;
         }
         // Without its first letter `git rm -r x` is what an unknown program may start.

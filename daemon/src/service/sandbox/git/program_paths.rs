@@ -121,7 +121,7 @@ impl PathFinder<'_> {
         if line.has_scripts && depth < MAX_DEPTH {
             for command in word.substitutions() {
                 let begins = |start: &&str| command.starts_with(start.as_bytes());
-                if !DIRECTORY_COMMANDS.iter().any(|start| begins(&start)) {
+                if !DIRECTORY_COMMANDS.iter().any(begins) {
                     self.read(command, Scripts::Always, depth + 1);
                 }
             }

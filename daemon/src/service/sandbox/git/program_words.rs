@@ -30,7 +30,7 @@ impl Word {
     /// Whether it is a line itself: behind an option that takes one, or one with a shell in it.
     pub(super) fn is_line(&self) -> bool {
         let mut parts = self.text.split(|byte| !byte.is_ascii_graphic());
-        let has_blank = self.text.iter().any(|byte| byte.is_ascii_whitespace());
+        let has_blank = self.text.iter().any(u8::is_ascii_whitespace);
         self.is_behind(BEFORE_LINE) || (has_blank && parts.any(runs_scripts))
     }
 
