@@ -47,6 +47,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         confirmed_after_a_watch,
     ),
     (
+        "consent_denied_holds_for_the_command_in_other_texts",
+        denied_in_other_texts,
+    ),
+    (
+        "consent_is_asked_for_with_all_lines_of_a_call",
+        question_with_all_lines,
+    ),
+    (
         "consent_is_for_the_directory_and_not_its_name",
         link_after_consent,
     ),
@@ -593,4 +601,50 @@ fn variables_after_consent() {
         agent.ok("session.send", &send(line));
         agent.ok("session.close", &json!({ "id": terminal }));
     }
+}
+
+fn denied_in_other_texts() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
+    let terminal = agent.create_terminal(&params);
+    agent.wait_for_text(&terminal, "$");
+    let send = |text: &str| json!({ "id": terminal, "text": format!("{text}\r") });
+    let asked = agent.err("session.send", &send("rm -rf t"));
+    let no = json!({ "id": asked.data["approval"], "decision": "deny" });
+    person.ok("approval.answer", &no);
+    for text in [
+        "cd nosuch; rm -rf t",
+        "read x <<< t; rm -rf $x",
+        "x=t\rrm -rf $x",
+        "python3 -c 'import os; os.system(\"rm -rf t\")'",
+        "ed <<< '!rm -rf t'",
+    ] {
+        let refused = agent.err("session.send", &send(text));
+        assert_eq!(refused.kind(), "rejected", "{text}: {refused:?}");
+    }
+    let other = agent.err("session.send", &send("rm -rf other"));
+    assert_eq!(other.kind(), "confirmation_required", "{other:?}");
+}
+
+fn question_with_all_lines() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut person = client(&daemon, "cli", "a person");
+    let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
+    let terminal = agent.create_terminal(&params);
+    agent.wait_for_text(&terminal, "$");
+    let send = |text: &str| json!({ "id": terminal, "text": format!("{text}\r") });
+    let asked = agent.err("session.send", &send("x=precious\rrm -rf $x\rls"));
+    let listed = person.ok("approval.list", &json!({}));
+    let question = &listed["approvals"][0];
+    assert_eq!(question["command"], "x=precious\nrm -rf $x\nls");
+    let no = json!({ "id": asked.data["approval"], "decision": "deny" });
+    person.ok("approval.answer", &no);
+    // With another value it is another command.
+    let other = agent.err("session.send", &send("x=other\rrm -rf $x"));
+    assert_eq!(other.kind(), "confirmation_required", "{other:?}");
+    let same = agent.err("session.send", &send("x=precious\rrm -rf $x"));
+    assert_eq!(same.kind(), "rejected", "{same:?}");
 }

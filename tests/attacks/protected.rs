@@ -40,6 +40,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         programs::absent_scripts,
     ),
     (
+        "git_helpers_that_are_absent_are_not_made",
+        programs::absent_helpers,
+    ),
+    (
         "git_programs_that_are_absent_leave_nothing",
         programs::nothing_is_left,
     ),

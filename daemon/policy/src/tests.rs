@@ -5,6 +5,7 @@ mod agents_days;
 mod approved;
 mod corpus;
 mod daemon;
+mod dangerous_commands;
 mod decisions;
 mod deny;
 mod forbidden;

@@ -53,6 +53,9 @@ pub struct Subject {
     pub command: String,
     /// What of it is dangerous by itself.
     pub parts: Vec<Part>,
+    /// The dangerous commands that values of earlier lines make of the command, as far as they are known. The
+    /// same text with other values is another act.
+    pub values: Vec<String>,
     /// SHA-256, in hexadecimal, of the variables that the request sets; `None`: it sets none.
     pub env_sha256: Option<String>,
     /// SHA-256, in hexadecimal, of the lines that were typed before this one; `None`: there were none.
@@ -73,7 +76,10 @@ pub struct Part {
 impl Subject {
     /// The hashes of this subject.
     fn hashes(&self, key: &RedactionKey) -> SubjectHashes {
-        let act = self.act(self.program.as_deref(), &self.cwd, &self.command);
+        let mut act = self.act(self.program.as_deref(), &self.cwd, &self.command);
+        if let (false, Value::Array(act)) = (self.values.is_empty(), &mut act) {
+            act.push(json!(self.values));
+        }
         let parts = self.parts.iter();
         let parts = parts.map(|part| self.act(part.program.as_deref(), &part.cwd, &part.command));
         let caller = json!([

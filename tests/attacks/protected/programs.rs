@@ -136,6 +136,7 @@ pub(super) fn absent_scripts() {
     let work = "make_repository work; cd work; echo 'file filter=x' > .gitattributes;";
     let change = "cd work; echo x >> file; git add file";
     let script = "rm -rf n; echo \"$EVIL\" > n";
+    let program = "rm -rf n d; mkdir d; hook n; hook d/n";
     let python = "rm -rf n; echo \"import os; os.system('$EVIL')\" > n";
     let module = "rm -rf n.py; echo \"import os; os.system('$EVIL')\" > n.py";
     for (clean, inside) in [
@@ -152,6 +153,23 @@ pub(super) fn absent_scripts() {
             "bash -e sub/n",
             "rm -rf sub; mkdir sub; echo \"$EVIL\" > sub/n",
         ),
+        ("sh<n", script),
+        ("cat<n|sh", script),
+        ("sh 3<n /dev/fd/3", script),
+        ("env -S \\\"sh n\\\"", script),
+        ("BASH_ENV=n bash -c cat", script),
+        ("BASH_ENV=./n bash -c cat", script),
+        ("ENV=./n sh -i", script),
+        ("PATH=./d:\\$PATH n", program),
+        ("PATH=d:\\$PATH; n", program),
+        ("PATH=.:\\$PATH n", program),
+        ("cd d; ./n", program),
+        ("bash \\`pwd\\`/n", script),
+        ("eval \\\"\\$(cat n)\\\"", script),
+        ("sh -c \\\"\\$(cat n)\\\"", script),
+        ("n=n; bash \\$n", script),
+        ("F=./n; \\$F", program),
+        ("sh d/%f", "rm -rf d; mkdir d; echo \"$EVIL\" > d/file"),
         ("python3 -X utf8 n", python),
         ("python3 -u -W ignore n", python),
         ("python3 -m n", module),
@@ -159,6 +177,26 @@ pub(super) fn absent_scripts() {
         let before = format!("{work} git config filter.x.clean \"{clean}\"");
         each_is_held("work", &[(&before, inside, change)]);
     }
+}
+
+/// Helpers of addresses run lines, too (git-remote-ext(1)).
+pub(super) fn absent_helpers() {
+    let work = "make_repository work; cd work; git config protocol.ext.allow always;";
+    each_is_held(
+        "work",
+        &[
+            (
+                &format!("{work} git config remote.o.url \"ext::sh n\""),
+                "rm -rf n; echo \"$EVIL\" > n",
+                "git -C work fetch o",
+            ),
+            (
+                &format!("{work} git config \"url.ext::./n .insteadOf\" foo:"),
+                "hook n",
+                "git -C work ls-remote foo:x",
+            ),
+        ],
+    );
 }
 
 /// What holds an absent program's name is gone some seconds after the command.

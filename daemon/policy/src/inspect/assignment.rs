@@ -197,6 +197,30 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
     }
 }
 
+/// Lines of a text that `read` may take, in a loop.
+const MAX_READ_LINES: usize = 8;
+
+/// Adds what `read` may take of this text to the values of its variables. Which line it takes, and whether it
+/// takes one, is not told.
+pub(super) fn read_from(text: &str, args: &[Word], state: &mut ShellState) {
+    let given = options(args, Valued::These("a d i n N p t u"), Order::OptionsFirst);
+    let has_own_ends = given.has(&["a", "d", "n", "N", "u"]);
+    if has_own_ends || state.contents("IFS").is_some() || text.contains('\\') {
+        return;
+    }
+    let names: Vec<&str> = given.operands.iter().map(|(_, name)| *name).collect();
+    for line in text.lines().take(MAX_READ_LINES) {
+        let mut rest = line.trim();
+        for (number, name) in names.iter().enumerate().filter(|(_, name)| is_name(name)) {
+            let is_last = number + 1 == names.len();
+            let end = rest.find([' ', '\t']).filter(|_| !is_last);
+            let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            state.may_assign(name, vec![Content::Text(value.to_owned())]);
+            rest = behind.trim_start();
+        }
+    }
+}
+
 /// bash(1), shift: with more than there are, the parameters stay. `None`: the number is not known.
 fn shift(count: Option<usize>, state: &mut ShellState) {
     let shifted = |content: &Content| match (content, count) {

@@ -118,8 +118,12 @@ fn commands(text: &str, started: &mut Started) {
     const CODE: [&str; 6] = ["python3 ", "python ", "py3 ", "py ", "script ", "lua "];
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches(['~', ':']);
-        if let Some(shell) = behind_escape(line) {
+        if let Some((before, shell)) = behind_escape(line) {
             started.lines.push(shell.to_owned());
+            // `w !CMD` gives what is edited to a command, and `%` is its file.
+            let gives_text = !before.is_empty() && !before.starts_with('r');
+            started.may_start |= gives_text && runs_input(shell);
+            started.may_start |= shell.contains('%') && starts_runner(shell);
         }
         let word = LINES.iter().find_map(|word| line.strip_prefix(word));
         started
@@ -145,19 +149,20 @@ fn commands(text: &str, started: &mut Started) {
     }
 }
 
-/// What stands behind `!`, `r !`, `1,5!` at the beginning of a line.
-fn behind_escape(line: &str) -> Option<&str> {
+/// What stands before and behind `!`, `r !`, `1,5!` at the beginning of a line.
+fn behind_escape(line: &str) -> Option<(&str, &str)> {
     let (before, shell) = line.split_once('!')?;
     let before = before.trim_end();
     let is_address = before
         .chars()
         .all(|c| c.is_ascii_digit() || ",.$%'<>+-\\ ".contains(c));
-    let verb = before.rsplit([' ', ',', '%', '$']).next().unwrap_or(before);
+    let is_between = |c: char| c.is_ascii_digit() || " ,.%$".contains(c);
+    let verb = before.rsplit(is_between).next().unwrap_or(before);
     let is_verb = matches!(
         verb,
         "r" | "read" | "w" | "write" | "sil" | "silent" | "e" | "|"
     );
-    (is_address || is_verb).then(|| shell.trim_start_matches(['!', ' ']))
+    (is_address || is_verb).then(|| (before, shell.trim_start_matches(['!', ' '])))
 }
 
 /// Whether PHP calls what a variable names: `$f(…)`.
@@ -471,16 +476,19 @@ impl Scan<'_> {
 /// Whether a line starts a shell or an interpreter that runs what the code gives it.
 fn runs_input(line: &str) -> bool {
     let span = Span { start: 0, end: 0 };
-    let words = line.split_whitespace();
-    let words: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();
-    words.split_first().is_some_and(|(name, args)| {
-        let program = base_name(&name.text);
-        let is_runner = matches!(
-            program_kind(program),
-            ProgramKind::Shell | ProgramKind::Code
-        );
-        is_runner && runs_stdin(program, args)
-    })
+    let words = line.split_whitespace().skip(1);
+    let args: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();
+    starts_runner(line) && runs_stdin(program_of(line), &args)
+}
+
+/// Whether a line starts a shell or an interpreter.
+fn starts_runner(line: &str) -> bool {
+    let kind = program_kind(program_of(line));
+    matches!(kind, ProgramKind::Shell | ProgramKind::Code)
+}
+
+fn program_of(line: &str) -> &str {
+    base_name(line.split_whitespace().next().unwrap_or_default())
 }
 
 /// Whether a text holds values of variables, to Perl, Ruby, PHP and Tcl.

@@ -90,6 +90,8 @@ pub(crate) struct Inspection {
     pub(super) fetched: Fetched,
     /// What the text has written to files.
     pub(super) written: WrittenFiles,
+    /// Runs of files that the text has written and that are not read.
+    pub(super) runs_of_written: usize,
     /// What `exec < FILE` has made the standard input of the shell.
     pub(super) stdin_of_shell: Option<Stdin>,
     /// Words that name what a compiler has made, as they are written.
@@ -346,7 +348,7 @@ impl Inspection {
         // What these write is no word of theirs: the same words with another content are another command.
         let writes_input = matches!(program, "tee" | "sponge");
         let is_known = args.iter().all(Word::is_known) && !writes_input;
-        if self.dangerous.len() >= MAX_DANGEROUS || !is_known {
+        if !is_known {
             return;
         }
         let program = std::iter::once(program.to_owned());
@@ -357,7 +359,12 @@ impl Inspection {
             text: command_text(&words),
             directories: self.state.place.paths(),
         };
-        if !self.dangerous.contains(&command) {
+        self.add_dangerous_command(command);
+    }
+
+    /// Adds a dangerous command of which all words are known.
+    pub(super) fn add_dangerous_command(&mut self, command: DangerousCommand) {
+        if self.dangerous.len() < MAX_DANGEROUS && !self.dangerous.contains(&command) {
             self.dangerous.push(command);
         }
     }

@@ -6,6 +6,7 @@
 use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
+use super::assignment::read_from;
 use super::code::{signals_parent, started};
 use super::command_sink::CommandSink;
 use super::cwd::inner_directories;
@@ -126,6 +127,9 @@ impl CommandSink for Inspector {
         if !is_sourced {
             self.builtin(&program, args, span, depth);
         }
+        if let ("read", Stdin::Literal(text)) = (program.as_str(), stdin) {
+            read_from(text, args, &mut self.inspection.state);
+        }
         self.inspection.learn_written(&program, args, stdin, span);
         self.run_written(words, &program, stdin, span, depth + 1);
         if is_dangerous {
@@ -179,6 +183,12 @@ impl Inspector {
     /// Adds what another reading of a text has found: its dangers, and its commands for rules.
     pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
         self.inspection.unordered.matters |= inner.inspection.unordered.matters;
+        if inner.inspection.runs_of_written > 0 {
+            self.note_written(span);
+        }
+        for command in &inner.inspection.dangerous {
+            self.inspection.add_dangerous_command(command.clone());
+        }
         let findings = inner.inspection.findings();
         let dangers = findings.filter(|finding| finding.verdict == Verdict::Dangerous);
         let danger = dangers.max_by_key(|finding| finding.needs_person);
@@ -279,7 +289,6 @@ impl Inspector {
         if let Some(reason) = code::session::danger(files, program, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
-        self.inspection.written.learn_code(text);
         let fetched = code::fetching::fetched_files(text);
         self.inspection.fetched.files.extend(fetched);
         let daemon = self.inspection.programs.daemon();
@@ -302,9 +311,18 @@ impl Inspector {
         inner.inspection.programs = self.inspection.programs.clone();
         inner.inspection.count_on_from(&self.inspection);
         let mut started = started(program, text);
-        for line in code::shell_lines(text).iter().chain(&started.lines) {
+        let mut lines = code::shell_lines(text);
+        lines.extend(std::mem::take(&mut started.lines));
+        // Its lines may run what the rest of it writes.
+        inner.inspection.written = std::mem::take(&mut self.inspection.written);
+        inner
+            .inspection
+            .written
+            .learn_code(&without_lines(text, &lines));
+        for line in &lines {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
+        self.inspection.written = std::mem::take(&mut inner.inspection.written);
         self.inspection.count_on_behind(&inner.inspection, span);
         self.add_possible(inner, "it runs a shell line: ", span);
         for text in started.code {
@@ -489,6 +507,17 @@ impl Inspector {
             InnerCommand::OwnPath => self.inspection.search_path = SearchPath::Own,
         }
     }
+}
+
+/// Code without the lines that it gives to a shell, as far as they stand in it as they are.
+fn without_lines(code: &str, lines: &[String]) -> String {
+    let mut rest = code.to_owned();
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        if let Some(at) = rest.rfind(line.as_str()) {
+            rest.replace_range(at..at + line.len(), "");
+        }
+    }
+    rest
 }
 
 /// Whether the lines of a program run in the shell itself.

@@ -20,6 +20,9 @@ use super::variable_uses::VariableUses;
 
 /// The shortest value that is looked for, in bytes. Shorter ones are parts of other words.
 const MIN_VALUE_BYTES: usize = 6;
+/// The shortest line of a value that is looked for by itself, in bytes. A secret of several lines, such as a
+/// key, may be shown in parts; its short lines, and those with blanks, are like any other's.
+const MIN_LINE_BYTES: usize = 16;
 /// Most bytes of values that are kept. An environment has a few hundred; a certificate store may have
 /// more, and each read would look for all of it.
 const MAX_VALUES_BYTES: usize = 16 * 1024;
@@ -48,6 +51,11 @@ impl KnownSecrets {
         let mut room = MAX_VALUES_BYTES;
         let mut secrets: Vec<_> = environment
             .filter(|(name, value)| is_secret(name, value))
+            .flat_map(|(name, value)| {
+                // A part of it may be shown alone.
+                let lines = lines_of(value).map(move |line| (name, line));
+                std::iter::once((name, value)).chain(lines)
+            })
             .filter(|(_, value)| match room.checked_sub(value.len()) {
                 Some(left) => {
                     room = left;
@@ -75,6 +83,15 @@ impl KnownSecrets {
         });
         places.collect()
     }
+}
+
+/// The lines of a value of several lines that may stand alone in output.
+fn lines_of(value: &str) -> impl Iterator<Item = &str> {
+    let has_lines = value.contains('\n');
+    let lines = value.lines().map(str::trim).filter(move |_| has_lines);
+    lines.filter(|line| {
+        line.len() >= MIN_LINE_BYTES && classes(line) > 1 && !line.contains(char::is_whitespace)
+    })
 }
 
 /// How many kinds of characters a value has: lower case, upper case, digits, others.
@@ -266,6 +283,24 @@ mod tests {
         };
         let shown = Redactor::default().output(&known(), piece);
         shown.unwrap_or_else(|| text.to_owned())
+    }
+
+    #[test]
+    fn a_line_of_a_secret_of_several_lines_is_hidden() {
+        let value = "-----BEGIN KEY-----\nb3BlbnNzaC1rZXktdjE\nshort\nAAAAB3NzaC1yc2EAAAA\n";
+        let known = KnownSecrets::of([("DEPLOY_KEY", value)].into_iter());
+        let shown = |text: &str| {
+            let piece = OutputPiece {
+                text,
+                ..OutputPiece::default()
+            };
+            Redactor::default().output(&known, piece)
+        };
+        let line = shown("AAAAB3NzaC1yc2EAAAA\r\n");
+        assert_eq!(line.as_deref(), Some("[secret DEPLOY_KEY]\r\n"));
+        let whole = shown(&format!("{value}end"));
+        assert_eq!(whole.as_deref(), Some("[secret DEPLOY_KEY]end"));
+        assert_eq!(shown("short\n"), None);
     }
 
     #[test]

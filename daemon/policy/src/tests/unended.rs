@@ -105,7 +105,20 @@ fn a_program_that_reads_keys_may_leave_the_rest_of_a_line_that_is_typed_ahead() 
         (&["node ask.js\ryrm -rf x\r"], Dangerous),
         (&["./build\recho rm -rf x\r"], Safe),
         (&["./build\rgit rm -r x\r"], Safe),
-        (&["./build\r", "ls\r", "yrm -rf x\r"], Safe),
+        (&["./build\r", "ls\r", "yrm -rf x\r"], Dangerous),
+        (&["./build\r", "ls\r", "git rm -r x\r"], Safe),
+        (&["read a; read -n1 b\r", "foo\r", "yrm -rf x\r"], Dangerous),
+        (&["read a; read -n1 b\r", "foo\ryrm -rf x\r"], Dangerous),
+        (
+            &[
+                "while read -n1 a; do [ \"$a\" = x ] && break; done\r",
+                "foo\r",
+                "helloxrm -rf x\r",
+            ],
+            Dangerous,
+        ),
+        (&["read -d x a\r", "echo 1\rhelloxrm -rf x\r"], Dangerous),
+        (&["sleep 1; read -n1 q\r", "yrm -rf x\r"], Dangerous),
         (&["less f\r", "jjqrm -rf x\r"], Dangerous),
         (&["man ls\rj\rjqrm -rf x\r"], Dangerous),
         (&["head -c1\ryrm -rf x\r"], Dangerous),
@@ -121,6 +134,24 @@ fn a_program_that_reads_keys_may_leave_the_rest_of_a_line_that_is_typed_ahead() 
         typed(&["read -k1 a\ryrm -rf x\r"], Some("zsh")).0,
         Dangerous
     );
+    let mut pushes = vec!["less f\r"];
+    pushes.resize(20, "ls\r");
+    pushes.push("yrm -rf x\r");
+    assert_eq!(typed(&pushes, None).0, Safe, "it has ended");
+    // A shell that tells of its prompts tells when the program has ended, and before that it may read on.
+    let first = |number: u64| (number == 0).then_some(1);
+    assert_eq!(typed_at(&pushes, None, first).0, Dangerous);
+    let pushes = ["read -d x a\r", "foo\r", "git xrm -rf x\r"];
+    assert_eq!(typed_at(&pushes, None, first).0, Dangerous);
+    let ended = |number: u64| (number != 1).then_some(number);
+    assert_eq!(typed_at(&pushes, None, ended).0, Safe);
+    let pushes = ["read -n1 a\r", "\u{3}yrm -rf x\r"];
+    assert_eq!(typed_at(&pushes, None, first).0, Dangerous);
+    // Another program is in front meanwhile.
+    let mut lines = TypedLines::default();
+    lines.feed(b"sleep 1; read -n1 q\r", Some("bash"));
+    let texts = lines.feed(b"yrm -rf x\r", Some("sleep"));
+    assert!(texts.iter().any(|line| line.text == "rm -rf x"));
     let long = format!("less f\r{}\r", "a ".repeat(30_000)).repeat(4);
     assert_eq!(typed(&[&long], None).0, Unknown, "bounded");
 }

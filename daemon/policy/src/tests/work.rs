@@ -85,6 +85,9 @@ const GROWING: &[(&str, &str, usize, &str)] = &[
     ("", "a=b c() { ", 6_000, ""),
     ("", "case $a in x) a=${a}y;; ", 2_500, ""),
     ("alias a='", "b ", 30_000, "'; a"),
+    ("rm ", "*?[a]", 13_000, ""),
+    ("rm ", "[", 65_000, "]"),
+    ("rm ", "[\"", 32_000, "]"),
 ];
 
 /// How long one of them may take. A release takes a twentieth of it.

@@ -27,15 +27,26 @@ const MAX_READ_AGAIN: usize = 2 << 20;
 /// Programs of which it is remembered that they may read what is typed ahead.
 const MAX_STARTED: usize = 4;
 
-/// Whether a program was started that may read the first characters of the next line as keys.
+/// Lines behind a program that may read keys, in a shell that does not tell of its prompts. A shell with
+/// marks tells when the program has ended.
+const MAX_LINES_BEHIND_KEYS: usize = 8;
+
+/// Whether the shell tells of its prompts, by marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum KeysAhead {
+enum Prompts {
     #[default]
-    None,
-    /// By this call.
-    Begun(KeyTaker),
-    /// By an earlier call.
-    Earlier(KeyTaker),
+    Untold,
+    Told,
+}
+
+/// A program that was started and may read the first characters of a line as keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct KeysAhead {
+    taker: KeyTaker,
+    /// Whether an earlier call has started it.
+    is_earlier: bool,
+    /// The lines of later calls that it may have read from.
+    lines: usize,
 }
 
 /// One way in which what was typed is read.
@@ -52,8 +63,9 @@ pub(super) struct Reading {
     /// Programs that lines have started since the shell was last known to be at its prompt. Each may read
     /// what follows.
     started: Vec<String>,
-    /// How many characters one of them may read, and leave the rest of a line.
-    keys_ahead: KeysAhead,
+    /// Which of them may read a few characters, and leave the rest of a line.
+    keys_ahead: Option<KeysAhead>,
+    prompts: Prompts,
     /// Whether this call has typed Ctrl-C before the line. bash drops the character that the tty has
     /// behind it.
     is_behind_interrupt: bool,
@@ -79,11 +91,12 @@ impl Reading {
             self.editor.clear();
         }
         self.takes_keys = kind == ProgramKind::Text;
-        if let KeysAhead::Begun(reader) = self.keys_ahead {
-            self.keys_ahead = KeysAhead::Earlier(reader);
+        if let Some(keys) = &mut self.keys_ahead {
+            keys.is_earlier = true;
         }
-        if kind != ProgramKind::Shell {
-            self.at_prompt();
+        // Where nothing tells of prompts, a program that has started is taken for the last one.
+        if self.prompts == Prompts::Untold && !is_before_shell(kind) {
+            self.end_started();
         }
         self.is_carried = !self.before.is_empty();
         self.editor.begin_call();
@@ -93,8 +106,13 @@ impl Reading {
 
     /// The shell is at its prompt: what was started has ended.
     pub(super) fn at_prompt(&mut self) {
+        self.prompts = Prompts::Told;
+        self.end_started();
+    }
+
+    fn end_started(&mut self) {
         self.started.clear();
-        self.keys_ahead = KeysAhead::None;
+        self.keys_ahead = None;
     }
 
     /// Whether a part of a line, or of a key, was typed that is not ended.
@@ -124,7 +142,7 @@ impl Reading {
     pub(super) fn without_text(&self) -> Self {
         let mut other = self.without_line();
         other.abandon();
-        other.at_prompt();
+        other.end_started();
         other
     }
 
@@ -134,6 +152,7 @@ impl Reading {
             state: std::mem::take(&mut self.state),
             earlier: self.earlier.take(),
             ended: self.ended.take(),
+            prompts: self.prompts,
             ..Self::default()
         };
     }
@@ -145,10 +164,7 @@ impl Reading {
             state.join(&other.state);
             self.state = Arc::new(state);
         }
-        let keys = match other.keys_ahead {
-            KeysAhead::Begun(reader) => Some(reader),
-            KeysAhead::None | KeysAhead::Earlier(_) => None,
-        };
+        let keys = other.keys_ahead.map(|keys| keys.taker);
         self.start(&other.started, keys);
     }
 
@@ -158,13 +174,13 @@ impl Reading {
                 self.started.push(program.clone());
             }
         }
-        if let Some(reader) = keys {
-            self.keys_ahead = match self.keys_ahead {
-                KeysAhead::None => KeysAhead::Begun(reader),
-                KeysAhead::Begun(other) | KeysAhead::Earlier(other) => {
-                    KeysAhead::Begun(reader.max(other))
-                }
-            };
+        if let Some(taker) = keys {
+            let other = self.keys_ahead.map(|keys| keys.taker);
+            self.keys_ahead = Some(KeysAhead {
+                taker: other.map_or(taker, |other| taker.max(other)),
+                is_earlier: false,
+                lines: 0,
+            });
         }
     }
 
@@ -198,7 +214,9 @@ impl Reading {
             Key::Interrupt => {
                 self.abandon();
                 self.editor.clear();
-                self.at_prompt();
+                self.started.clear();
+                // A text may go on behind it (`trap`).
+                self.keys_ahead = self.keys_ahead.filter(|_| self.prompts == Prompts::Told);
                 self.is_behind_interrupt = true;
             }
             Key::DeleteOrEnd => {
@@ -254,7 +272,7 @@ impl Reading {
             return;
         }
         self.chain(&line, completeness);
-        if kind == ProgramKind::Shell {
+        if is_before_shell(kind) {
             if std::mem::take(&mut self.is_behind_interrupt) {
                 lines.extend(self.without_first(&line));
             }
@@ -314,17 +332,20 @@ impl Reading {
     /// Adds a line once more without each of its first characters, where a program may read these as
     /// keys.
     fn behind_keys(&mut self, line: &str, lines: &mut Vec<TypedLine>) {
-        let (KeysAhead::Begun(reader) | KeysAhead::Earlier(reader)) = self.keys_ahead else {
+        let Some(keys) = &mut self.keys_ahead else {
             return;
         };
         if line.trim().is_empty() {
             return;
         }
-        if matches!(self.keys_ahead, KeysAhead::Earlier(_)) {
-            self.keys_ahead = KeysAhead::None;
+        let reader = keys.taker;
+        let is_late = keys.lines > 0 && self.prompts == Prompts::Untold;
+        keys.lines += usize::from(keys.is_earlier);
+        if keys.lines >= MAX_LINES_BEHIND_KEYS && self.prompts == Prompts::Untold {
+            self.keys_ahead = None;
         }
         // Without its first letter `git rm -r x` is what an unknown program may start.
-        if reader == KeyTaker::Script && names_known_program(line) {
+        if (reader == KeyTaker::Script || is_late) && names_known_program(line) {
             return;
         }
         let again = reader.count() * line.len();
@@ -419,6 +440,11 @@ impl Reading {
         self.before = text;
         self.before.push('\n');
     }
+}
+
+/// Whether what such a program leaves unread is for the shell behind it.
+fn is_before_shell(kind: ProgramKind) -> bool {
+    matches!(kind, ProgramKind::Shell | ProgramKind::Other)
 }
 
 /// Whether a line begins with a program of the table: it is meant as a whole.

@@ -41,6 +41,7 @@ fn subject(command: &str) -> Subject {
         cwd: "/project".to_owned(),
         command: command.to_owned(),
         parts: Vec::new(),
+        values: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
     }

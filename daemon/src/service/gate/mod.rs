@@ -300,14 +300,11 @@ impl Gate {
         typist: &Typist<'_>,
         lines: &[JudgedLine<'_>],
     ) -> Result<Consent, TerminalError> {
-        let of = |effect| {
-            let lines = lines.iter();
-            lines.filter(move |line| line.judgement.effect == effect)
-        };
         // Nobody is asked about a call that cannot run.
-        let line = match of(Effect::Deny).next() {
+        let is_denied = |line: &&JudgedLine<'_>| line.judgement.effect == Effect::Deny;
+        let line = match lines.iter().find(is_denied) {
             Some(line) => Some(line.clone()),
-            None => of(Effect::Confirm).cloned().reduce(JudgedLine::joined),
+            None => JudgedLine::all_joined(lines),
         };
         let Some(line) = line else {
             return Ok(Consent::None);
@@ -338,20 +335,24 @@ impl Gate {
         let decision = self.decide_line(line, program, typist, whereabouts);
         let next_cwd = decision.next_cwd.clone();
         let cwd = std::mem::replace(whereabouts, next_cwd).describe();
+        let values = values(&decision, line);
         let only_once = decision.only_once.clone().unwrap_or(OnlyOnceReason::Typed);
         let dangerous = decision.dangerous.clone();
         let judgement = under_its_profile(decision, terminal.record.held_to.as_ref());
         let mut parts = parts(&dangerous, program);
-        parts.push(Part {
-            program: program.map(str::to_owned),
-            cwd: cwd.clone(),
-            command: line.text.clone(),
-        });
+        if values.is_empty() {
+            parts.push(Part {
+                program: program.map(str::to_owned),
+                cwd: cwd.clone(),
+                command: line.text.clone(),
+            });
+        }
         let subject = Subject {
             terminal: Some(terminal.id().clone()),
             program: program.map(str::to_owned),
             earlier_sha256: line.earlier_sha256().map(str::to_owned),
             parts,
+            values,
             ..subject(typist.actor, &cwd, &line.text)
         };
         let judgement = if typing.is_secret {
@@ -522,13 +523,23 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         cwd: cwd.to_owned(),
         command: command.to_owned(),
         parts: Vec::new(),
+        values: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
     }
 }
 
-/// The dangerous commands of a text that this program reads, in each directory in which they may run.
+/// The dangerous commands of a typed line whose words earlier lines have set, as far as these are known.
+fn values(decision: &Decision, line: &TypedLine) -> Vec<String> {
+    let refers = line.text.contains('$') && line.earlier_sha256().is_some();
+    let commands = decision.dangerous.iter().filter(|_| refers);
+    commands.map(|command| command.text.clone()).collect()
+}
+
+/// The dangerous commands of a text that this program reads, in each directory in which they may run. What
+/// another program than a shell starts runs in one of this machine.
 fn parts(dangerous: &[DangerousCommand], program: Option<&str>) -> Vec<Part> {
+    let program = program.filter(|program| program::reads_shell_lines(program));
     let part = |command: &DangerousCommand, cwd: &String| Part {
         program: program.map(str::to_owned),
         cwd: cwd.clone(),

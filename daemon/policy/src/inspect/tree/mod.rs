@@ -232,7 +232,8 @@ impl TreeWalk<'_> {
         parts.push((left, false));
         // What may be so behind the list, wherever it ends.
         let mut ends = StateUnion::default();
-        for (part, is_or) in parts.into_iter().rev() {
+        let mut parts = parts.into_iter().rev().peekable();
+        while let Some((part, is_or)) = parts.next() {
             let before = self.state().clone();
             if is_or && let Some(ended) = ends.state() {
                 self.state().join(ended);
@@ -247,6 +248,9 @@ impl TreeWalk<'_> {
                 Some(_) => ends.add(&before),
             }
             ends.add(self.state());
+            if parts.peek().is_some_and(|(_, is_or)| !is_or) {
+                self.state().place.succeed(&before.place);
+            }
         }
         if let Some(ended) = ends.state() {
             self.state().join(ended);

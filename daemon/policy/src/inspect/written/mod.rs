@@ -4,9 +4,9 @@
 //! unread.
 
 mod file_name;
-mod implied_files;
 mod learn;
 mod links;
+mod mentions;
 mod run;
 mod version;
 mod written_files;

@@ -2,7 +2,7 @@
 
 use termd_proto::policy::{Span, Verdict};
 
-use super::implied_files::implied_files;
+use super::mentions::Mentions;
 use super::version::{Part, Version};
 use crate::danger;
 use crate::danger::writes::{self, Files};
@@ -88,22 +88,27 @@ impl Inspector {
         if is_written {
             return;
         }
-        if program == "git" && finds_own {
-            self.run_written_subcommand(args, stdin, span, depth);
-        }
+        self.run_written_subcommand(program, args, stdin, span, depth);
         // Packages and manifests start what no rule knows anyway.
         let is_make = matches!(program, "make" | "gmake");
         let reads_code = is_make || program_kind(program) != ProgramKind::Other;
-        let named = danger::run_files(&programs, program, args).into_iter();
-        for file in named.chain(implied_files(program, args)) {
+        let mut files = danger::run_files(&programs, program, args);
+        if takes_scripts(program) && self.inspection.written.names().next().is_some() {
+            let mentions = Mentions::new(&programs, program, args);
+            let paths = self.inspection.written.paths();
+            files.extend(
+                paths
+                    .filter(|path| mentions.may_run(path))
+                    .map(str::to_owned),
+            );
+        }
+        for file in files {
             let versions = self.inspection.written.written(&file).unwrap_or_default();
             for part in versions.into_iter().flatten() {
                 match part {
-                    Part::Text(text) => {
-                        self.run_text(program, &Stdin::Literal(text), "", span, depth);
-                    }
-                    Part::Unread | Part::Changed if reads_code => {
-                        self.inspection.note_possible(span);
+                    Part::Text(text) => self.run_settings(program, text, span, depth),
+                    Part::Unread | Part::Changed if reads_code || takes_scripts(program) => {
+                        self.note_written(span);
                     }
                     Part::Unread | Part::Changed | Part::CopyOf(_) => {}
                 }
@@ -111,20 +116,41 @@ impl Inspector {
         }
     }
 
-    /// Inspects what git runs of `PATH` for a subcommand that it does not know: `git zz` is `git-zz`.
-    fn run_written_subcommand(&mut self, args: &[Word], stdin: &Stdin, span: Span, depth: usize) {
-        let is_verb = |word: &Word| !word.text.starts_with('-');
-        let Some(at) = args.iter().position(is_verb) else {
-            return;
+    /// Inspects a text that a program runs. Settings of tmux(1) are its commands.
+    fn run_settings(&mut self, program: &str, text: String, span: Span, depth: usize) {
+        let text = match program {
+            "tmux" => {
+                let lines = text.lines().filter(|line| !line.trim().is_empty());
+                let commands: Vec<String> = lines.map(|line| format!("tmux {line}")).collect();
+                commands.join("\n")
+            }
+            _ => text,
         };
-        let Some((verb, rest)) = args.get(at..).and_then(<[Word]>::split_first) else {
-            return;
-        };
-        let program = format!("git-{}", verb.text);
-        if self.inspection.written.written(&program).is_some() {
-            let mut words = vec![Word::literal(&program, verb.span)];
+        self.run_text(program, &Stdin::Literal(text), "", span, depth);
+    }
+
+    /// Inspects a written program that another one starts by a part of its name: `git zz` is `git-zz`.
+    fn run_written_subcommand(
+        &mut self,
+        program: &str,
+        args: &[Word],
+        stdin: &Stdin,
+        span: Span,
+        depth: usize,
+    ) {
+        let names = self.inspection.written.names();
+        let verbs = names.filter_map(|name| name.strip_prefix(program)?.strip_prefix('-'));
+        let at = |verb: &str| args.iter().position(|word| word.text == verb);
+        let found: Vec<usize> = verbs.filter_map(at).collect();
+        for at in found {
+            let Some((verb, rest)) = args.get(at..).and_then(<[Word]>::split_first) else {
+                continue;
+            };
+            let path = format!("./{program}-{}", verb.text);
+            let mut words = vec![Word::literal(&path, verb.span)];
             words.extend_from_slice(rest);
-            self.run_written(&words, &program, stdin, span, depth + RUN_DEPTH);
+            let name = format!("{program}-{}", verb.text);
+            self.run_written(&words, &name, stdin, span, depth + RUN_DEPTH);
         }
     }
 
@@ -194,6 +220,12 @@ impl Inspector {
         }
     }
 
+    /// Notes that a file runs which the text has written, and which is not read.
+    pub(in crate::inspect) fn note_written(&mut self, span: Span) {
+        self.inspection.runs_of_written += 1;
+        self.inspection.note_possible(span);
+    }
+
     /// Inspects what a file holds that a command runs.
     fn run_version(&mut self, run: FileRun<'_>, version: Version) {
         let FileRun { program, span, .. } = run;
@@ -206,10 +238,13 @@ impl Inspector {
                 }
                 // A dump of one database is often the script of another one.
                 Part::Unread if matches!(program_kind(program), ProgramKind::Sql(_)) => {
-                    self.inspection.note_possible(span);
+                    self.note_written(span);
                 }
-                Part::Unread => self.inspection.note_unread(Verdict::Unknown, WRITTEN, span),
-                Part::Changed => self.inspection.note_possible(span),
+                Part::Unread => {
+                    self.inspection.note(Verdict::Unknown, WRITTEN, span);
+                    self.note_written(span);
+                }
+                Part::Changed => self.note_written(span),
                 Part::CopyOf(source) => self.run_source(run, source),
             }
             if !text.is_empty() && !text.ends_with('\n') {
@@ -296,6 +331,13 @@ impl Inspector {
             self.inspection.state = outer;
         }
     }
+}
+
+/// Whether a program runs scripts of files, beside those of a shell.
+fn takes_scripts(program: &str) -> bool {
+    program_kind(program) == ProgramKind::Code
+        || matches!(program, "sed" | "gsed")
+        || program.ends_with("awk")
 }
 
 /// The name that a file has within the directory of all settings: `git/config`. One without a directory may be

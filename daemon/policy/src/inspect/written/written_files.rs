@@ -183,7 +183,7 @@ impl WrittenFiles {
 }
 
 /// Whether a file's name stands in code, as a word or the last part of a path.
-fn names(code: &str, name: &str) -> bool {
+pub(super) fn names(code: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     !name.is_empty()
         && code.match_indices(name).any(|(at, _)| {

@@ -35,7 +35,7 @@ pub(super) fn executions(script: &str) -> Vec<Execution> {
                     line => Execution::Line(line.to_owned()),
                 });
             }
-            'a' | 'i' | 'c' | 'r' | 'R' | 'w' | 'W' => {
+            '#' | 'a' | 'i' | 'c' | 'r' | 'R' | 'w' | 'W' => {
                 reader.line();
             }
             ':' | 'b' | 't' | 'T' | 'q' | 'Q' | 'l' | 'L' | 'v' => reader.label(),

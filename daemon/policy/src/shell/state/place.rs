@@ -18,6 +18,8 @@ pub(crate) struct Place {
     start: Arc<Vec<String>>,
     /// Where the command may be. Empty: that is not known.
     directories: Vec<String>,
+    /// Where it may be if a `cd` before it has failed.
+    left: Vec<String>,
 }
 
 impl Place {
@@ -27,12 +29,14 @@ impl Place {
             home: home.filter(|home| home.len() > 1).map(Into::into),
             start: Arc::new(start.to_vec()),
             directories: start.to_vec(),
+            left: Vec::new(),
         }
     }
 
     /// Goes to a directory. `None`, or an unknown one: it may be any.
     pub(crate) fn enter(&mut self, target: Option<&str>) {
         let known = target.filter(|target| !target.contains(UNKNOWN) && *target != "-");
+        add_all(&mut self.left, &self.directories);
         self.directories = match known {
             Some(target) if is_relative(target) => {
                 let led = self.directories.iter();
@@ -49,11 +53,13 @@ impl Place {
 
     /// Adds where another course of the text leads.
     pub(crate) fn join(&mut self, other: &Self) {
-        for directory in &other.directories {
-            if !self.directories.contains(directory) && self.directories.len() < MAX_DIRECTORIES {
-                self.directories.push(directory.clone());
-            }
-        }
+        add_all(&mut self.directories, &other.directories);
+        add_all(&mut self.left, &other.left);
+    }
+
+    /// What has led here since `before` did not fail: the command runs behind `&&`.
+    pub(crate) fn succeed(&mut self, before: &Self) {
+        self.left.clone_from(&before.left);
     }
 
     /// The files that a path may be, from each directory. `true` beside one: the text itself has gone to
@@ -70,9 +76,12 @@ impl Place {
         files
     }
 
-    /// The directories that the command may be in, by their whole paths, where these are known.
+    /// The directories that the command may be in, by their whole paths, where these are known. Also those in
+    /// which it is if a `cd` fails.
     pub(crate) fn paths(&self) -> Vec<String> {
-        let whole = self.directories.iter().filter_map(|directory| {
+        let mut all = self.directories.clone();
+        add_all(&mut all, &self.left);
+        let whole = all.iter().filter_map(|directory| {
             let Some(below) = directory.strip_prefix('~') else {
                 return directory.starts_with('/').then(|| directory.clone());
             };
@@ -111,6 +120,15 @@ impl Place {
             path + "/"
         } else {
             path
+        }
+    }
+}
+
+/// Adds directories, as far as they are told apart.
+fn add_all(directories: &mut Vec<String>, others: &[String]) {
+    for directory in others {
+        if !directories.contains(directory) && directories.len() < MAX_DIRECTORIES {
+            directories.push(directory.clone());
         }
     }
 }

@@ -1,39 +1,41 @@
 //! The parts of a word as it is written: quotes, brackets and names, each up to where it ends (bash(1),
 //! QUOTING and EXPANSION).
 
-use std::iter::Peekable;
 use std::str::Chars;
 
 use crate::shell::word::UNKNOWN;
+use crate::work;
 
 /// The characters of a `{a..z}` that are looked at.
 const MAX_SEQUENCE: usize = 64;
 
+/// Bytes behind a bracket that take a unit of work to look through.
+const BYTES_OF_UNIT: usize = 16;
+
 /// Reads a written word from its beginning. What is not closed ends with the word.
 #[derive(Debug)]
 pub(crate) struct CharReader<'a> {
-    rest: Peekable<Chars<'a>>,
+    rest: Chars<'a>,
 }
 
 impl<'a> CharReader<'a> {
     pub(crate) fn new(raw: &'a str) -> Self {
-        Self {
-            rest: raw.chars().peekable(),
-        }
+        Self { rest: raw.chars() }
     }
 
     pub(crate) fn next(&mut self) -> Option<char> {
         self.rest.next()
     }
 
-    pub(crate) fn peek(&mut self) -> Option<char> {
-        self.rest.peek().copied()
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest.clone().next()
     }
 
     /// The characters that pass a test, up to the first that does not.
     pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> String {
         let mut text = String::new();
-        while let Some(c) = self.rest.next_if(|c| test(*c)) {
+        while let Some(c) = self.peek().filter(|c| test(*c)) {
+            self.rest.next();
             text.push(c);
         }
         text
@@ -90,11 +92,15 @@ impl<'a> CharReader<'a> {
 
     /// `[…]` behind its `[`, if it is closed.
     pub(crate) fn bracket(&mut self) -> Option<String> {
-        let ahead: String = self.rest.clone().collect();
-        let end = closing_bracket(&ahead)?;
+        let ahead = self.rest.as_str();
+        if !work::spend(ahead.len() / BYTES_OF_UNIT) {
+            return None;
+        }
+        let end = closing_bracket(ahead)?;
         let inner = ahead.get(..=end).unwrap_or_default();
+        let bracket = format!("[{inner}");
         self.skip(inner.chars().count());
-        Some(format!("[{inner}"))
+        Some(bracket)
     }
 
     /// `{a..z}` behind its `{`.

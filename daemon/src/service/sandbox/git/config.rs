@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use termd_policy::MissingPath;
 
 use super::named_files::{Named, named_files};
-use super::program_words::{place, program_paths};
+use super::program_paths::{place, program_paths};
 use super::{MAX_CONFIG_BYTES, read};
 
 /// Most files that include each other, as many as git follows.
@@ -117,7 +117,11 @@ impl<'a> ConfigFiles<'a> {
         if ends_as(LINES) || entry.section.eq_ignore_ascii_case(b"pager") {
             return program_paths(&entry.value, self.top, self.home);
         }
-        Vec::new()
+        let addresses = [&entry.subsection, &entry.value].into_iter();
+        let lines = addresses.filter_map(|address| line_of_address(address));
+        lines
+            .flat_map(|line| program_paths(line, self.top, self.home))
+            .collect()
     }
 
     /// A value that leads to the work tree itself, such as an empty one, would protect all of it.
@@ -130,10 +134,21 @@ impl<'a> ConfigFiles<'a> {
     }
 }
 
-/// A value, with the section (without its subsection) and the key.
+/// The command in an address, such as a remote's or one that `insteadOf` puts in the place of another
+/// (git-remote-ext(1)).
+fn line_of_address(address: &[u8]) -> Option<&[u8]> {
+    const HELPER: &[u8] = b"ext::";
+    let at = address
+        .windows(HELPER.len())
+        .position(|part| part == HELPER)?;
+    address.get(at + HELPER.len()..)
+}
+
+/// A value, with the section, its subsection and the key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     section: Vec<u8>,
+    subsection: Vec<u8>,
     key: Vec<u8>,
     value: Vec<u8>,
 }
@@ -153,14 +168,14 @@ impl Entry {
 /// The values of a file. What git would refuse is skipped.
 pub(super) fn entries(text: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
-    let mut section = Vec::new();
+    let (mut section, mut subsection) = (Vec::new(), Vec::new());
     let mut rest = text;
     while !rest.is_empty() {
         rest = rest.trim_ascii_start();
         match rest.first() {
             Some(b'[') => {
-                let (name, after) = section_name(rest.get(1..).unwrap_or_default());
-                section = name;
+                let after;
+                ((section, subsection), after) = section_name(rest.get(1..).unwrap_or_default());
                 rest = after;
             }
             Some(b'#' | b';') | None => rest = behind_line(rest),
@@ -181,6 +196,7 @@ pub(super) fn entries(text: &[u8]) -> Vec<Entry> {
                 rest = after;
                 entries.push(Entry {
                     section: section.clone(),
+                    subsection: subsection.clone(),
                     key: key.to_owned(),
                     value,
                 });
@@ -195,24 +211,30 @@ fn behind_line(text: &[u8]) -> &[u8] {
     end.map_or(&[], |end| text.get(end + 1..).unwrap_or_default())
 }
 
-/// The name of a section behind its bracket, without the subsection, and what follows.
-fn section_name(text: &[u8]) -> (Vec<u8>, &[u8]) {
+/// The name of a section behind its bracket, its subsection, and what follows.
+fn section_name(text: &[u8]) -> ((Vec<u8>, Vec<u8>), &[u8]) {
     let end = text.iter().position(|byte| b" \t.]\"\n".contains(byte));
     let name = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let mut subsection = Vec::new();
     let mut is_quoted = false;
     let mut bytes = text.iter().enumerate();
-    while let Some((at, byte)) = bytes.next() {
+    while let Some((at, &byte)) = bytes.next() {
         match byte {
-            b'\\' => drop(bytes.next()),
+            b'\\' => subsection.extend(bytes.next().map(|(_, byte)| *byte)),
             b'"' => is_quoted = !is_quoted,
             b']' if !is_quoted => {
-                return (name.to_owned(), text.get(at + 1..).unwrap_or_default());
+                let rest = text.get(at + 1..).unwrap_or_default();
+                return ((name.to_owned(), subsection), rest);
             }
-            b'\n' => return (name.to_owned(), text.get(at..).unwrap_or_default()),
+            b'\n' => {
+                let rest = text.get(at..).unwrap_or_default();
+                return ((name.to_owned(), subsection), rest);
+            }
+            _ if is_quoted => subsection.push(byte),
             _ => {}
         }
     }
-    (name.to_owned(), &[])
+    ((name.to_owned(), subsection), &[])
 }
 
 /// A value behind its `=`, without quotes and comments, and what follows.
@@ -265,6 +287,9 @@ mod tests {
                 (text(entry.section), text(entry.key), text(entry.value))
             })
             .collect();
+        let subsections = entries(b"[url \"ext::a \\\"b\"]\ninsteadOf = x\n[a]\nb = c");
+        let subsections = subsections.iter().map(|entry| entry.subsection.as_slice());
+        assert_eq!(subsections.collect::<Vec<_>>(), [&b"ext::a \"b"[..], b""]);
         let expected = [
             ("core", "hooksPath", "my hooks"),
             ("includeIf", "path", "../x"),

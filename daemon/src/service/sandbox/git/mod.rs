@@ -7,6 +7,7 @@ mod config;
 mod hooks;
 mod index;
 mod named_files;
+mod program_paths;
 mod program_words;
 mod submodules;
 mod work_tree;
