@@ -229,6 +229,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         exit_status: None,
         released_at_ms: None,
         imported_at_ms: None,
+        seen_at_ms: None,
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

@@ -70,7 +70,7 @@ fn lines_of_one_call_are_one_question() {
     let listed = person.ok("approval.list", &json!({}));
     let listed = listed["approvals"].as_array().unwrap();
     assert_eq!(listed.len(), 1, "{listed:#?}");
-    assert_eq!(listed[0]["command"], "rm -rf a\nrm -rf b");
+    assert_eq!(listed[0]["command"], "rm -rf a\necho between\nrm -rf b");
     answer(&mut person, id, "approve");
     // Another call is another thing.
     let other = json!({ "id": terminal, "text": "rm -rf b\n" });

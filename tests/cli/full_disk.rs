@@ -78,8 +78,8 @@ fn on_a_full_disk_a_person_sees_why_and_stops_everything() {
         let waited = at_once(&daemon, &["wait", id]);
         assert_ne!(waited.code, Some(124), "{waited:?}");
     }
-    let listed = ok(&daemon, &["list", "-a", "--json"]);
-    assert!(!listed.contains("\"running\""), "{listed}");
+    let states = ok(&daemon, &["list", "-a", "--format", "{state}"]);
+    assert!(!states.contains("running"), "{states}");
     let home = daemon.stop();
     drop(disk);
     drop(home);

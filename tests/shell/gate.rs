@@ -53,6 +53,10 @@ fn a_script_in_a_file_on_standard_input_is_judged() {
         assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
         assert!(ended.out.starts_with("ran"), "{args:?}: {ended:?}");
     }
+    for text in ["sh -s", ". /dev/stdin", "bash", "exec sh", "true; sh <&0"] {
+        let ended = run(&["-c", text], "echo ran\nrm -rf build\n");
+        assert_eq!((ended.code, ended.out.as_str()), (Some(126), ""), "{text}");
+    }
     // To another program a file is data.
     let ended = run(&["-c", "cat"], "rm -rf build");
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "rm -rf build"));

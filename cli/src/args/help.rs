@@ -215,6 +215,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("mcp", &["termctl mcp --tools session,terminal"]),
     ("acp", &["termctl acp -- claude-code-acp"]),
     ("hook", &["termctl hook claude", "termctl hook gemini"]),
+    (
+        "notify",
+        &[
+            "termctl notify 'which branch?'",
+            "termctl notify --state done 'tests are green'",
+        ],
+    ),
     ("doctor", &["termctl doctor", "termctl doctor --json"]),
     (
         "codex-exec-server",

@@ -1,14 +1,12 @@
 //! Passwords that programs in agents' terminals read from their tty: a person is asked for them, as by
 //! askpass.
 //!
-//! A tty awaits a secret where it reads lines and does not show them. The kernel tells nobody when that
-//! begins, so that the tty is looked at after each output, and at times while a question waits.
+//! A tty awaits a secret where it reads lines and does not show them, which `attention` looks at.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use termd_policy::CompiledGate;
-use termd_proto::Offset;
 use termd_proto::interact::TypedInput;
 use termd_proto::secret::Secret;
 use termd_proto::terminal::{Owner, Stdio};
@@ -20,16 +18,9 @@ use super::input::InputSender;
 use super::secret_desk::SecretDesk;
 use crate::store::own_actor;
 use crate::terminal::handle::Terminal;
-use crate::terminal::input::tty::LineDiscipline;
 use crate::terminal::wait::completion::ProcessState;
 use crate::terminal::wait::program::foreground;
 
-/// How long after output the tty is looked at. An agent that knows the secret types it sooner, and nobody
-/// is asked.
-const SETTLE: Duration = Duration::from_millis(500);
-/// How often the tty is looked at while a question waits: an answer that was typed into the terminal may
-/// print nothing.
-const LOOK: Duration = Duration::from_millis(250);
 /// How long the terminal has to take the secret.
 const TYPE_WITHIN: Duration = Duration::from_secs(5);
 /// The connection that types. Those of clients are counted from the other end.
@@ -54,39 +45,36 @@ impl TtySecrets {
 
     /// Asks once for each prompt, until the command has ended.
     async fn follow(&self, terminal: &Arc<Terminal>) {
-        let mut progress = terminal.watch_unattended();
+        let mut awaited = terminal.attention.watch_secrets();
         let mut watched = self.desk.approvals.watched();
-        let mut asked_at: Option<Offset> = None;
-        loop {
-            tokio::time::sleep(SETTLE).await;
-            let end = progress.borrow_and_update().end;
+        let mut asked_at = None;
+        while terminal.progress().exit.is_none() {
             let is_watched = *watched.borrow_and_update();
-            if is_watched && asked_at != Some(end) && awaits_secret(terminal).await {
-                asked_at = Some(end);
-                self.ask(terminal).await;
-            }
-            if progress.borrow().exit.is_some() {
-                return;
+            let at = *awaited.borrow_and_update();
+            if is_watched && at.is_some() && at != asked_at {
+                asked_at = at;
+                let gone = async {
+                    // Fails only without the terminal, which is here.
+                    let _ = awaited.wait_for(|now| *now != at).await;
+                };
+                self.ask(terminal, gone).await;
+                continue;
             }
             tokio::select! {
-                changed = progress.changed() => if changed.is_err() { return },
+                changed = awaited.changed() => if changed.is_err() { return },
                 changed = watched.changed() => if changed.is_err() { return },
+                _ = terminal.exit() => return,
             }
         }
     }
 
-    async fn ask(&self, terminal: &Arc<Terminal>) {
-        let prompt = prompt_of(terminal);
+    async fn ask(&self, terminal: &Arc<Terminal>, gone: impl Future<Output = ()>) {
         let asked_by = Owner {
             terminal: Some(terminal.id().clone()),
             ..terminal.record.owner.clone()
         };
-        let gone = async {
-            while awaits_secret(terminal).await && prompt_of(terminal) == prompt {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        let asked = self.desk.ask(&prompt, reader_of(terminal), asked_by, gone);
+        let (prompt, reader) = (prompt_of(terminal), reader_of(terminal));
+        let asked = self.desk.ask(&prompt, reader, asked_by, gone);
         match asked.await.map(|asked| asked.secret) {
             Ok(Some(secret)) => self.answer(terminal, &secret).await,
             Ok(None) => {}
@@ -119,11 +107,6 @@ impl TtySecrets {
             tracing::warn!(terminal = %terminal.id(), %error, "a secret that a person gave is not typed");
         }
     }
-}
-
-async fn awaits_secret(terminal: &Terminal) -> bool {
-    let tty = terminal.line_discipline().await;
-    tty.is_some_and(LineDiscipline::awaits_secret)
 }
 
 /// What stands before the cursor.

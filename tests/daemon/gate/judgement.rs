@@ -254,13 +254,13 @@ fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
     let sent = |text: &str| json!({ "id": id, "text": text });
     client.ok("session.send", &sent("cd /; echo he''re\r"));
     client.wait_for_text(&id, "here\r\n");
-    for (text, places) in [
-        (format!("cd {live}\rtouch x\r"), format!("/, or {live}")),
-        ("cd -\rtouch x\r".to_owned(), "/, or elsewhere".to_owned()),
+    for (cd, places) in [
+        (format!("cd {live}"), format!("/, or {live}")),
+        ("cd -".to_owned(), "/, or elsewhere".to_owned()),
     ] {
-        let error = client.err("session.send", &sent(&text));
+        let error = client.err("session.send", &sent(&format!("{cd}\rtouch x\r")));
         assert_asks(&error);
-        assert_eq!(error.data["command"], "touch x");
+        assert_eq!(error.data["command"], format!("{cd}\ntouch x"));
         let waiting = client.ok("approval.list", &json!({}));
         let approval = waiting["approvals"].as_array().unwrap();
         let approval = approval

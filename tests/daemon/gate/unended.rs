@@ -48,7 +48,7 @@ fn a_script_may_read_a_key_of_a_line_that_is_typed_ahead() {
     client.send_text(&id, &format!("cd {}\r", home.display()));
     let both = json!({ "id": id, "text": "bash ask.sh\ryrm -rf x\r" });
     let error = client.err("session.send", &both);
-    assert_eq!(error.data["command"], "rm -rf x", "{error:?}");
+    assert_eq!(error.data["command"], "bash ask.sh\nrm -rf x", "{error:?}");
     client.send_text(&id, "bash ask.sh\r");
     client.wait_for_text(&id, "sure? ");
     let next = json!({ "id": id, "text": "yrm -rf x\r" });

@@ -18,14 +18,16 @@ fn create_tells_all_that_is_known() {
         "daemon.hello",
         &json!({ "client": "a test", "cwd": daemon.path("state") }),
     );
-    let info = client.ok(
+    let mut info = client.ok(
         "session.create",
         &json!({ "command": "sleep", "args": ["1000"], "label": "my label", "cols": 100,
                  "rows": 30, "output_byte_limit": 1000, "_meta": { "k": [1] } }),
     );
     let mut shown = client.ok("session.show", &json!({ "id": info["id"] }));
-    // It is looked at a moment after its start.
-    shown.as_object_mut().unwrap().remove("attention");
+    // It is known a moment after the start.
+    for known in [&mut info, &mut shown] {
+        known.as_object_mut().unwrap().remove("attention");
+    }
     assert_eq!(shown, info);
     assert_eq!(info["label"], "my label");
     assert_eq!(info["argv"], json!(["sleep", "1000"]));

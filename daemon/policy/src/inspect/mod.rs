@@ -203,6 +203,7 @@ fn reads_keys(command: &InspectedCommand) -> bool {
     };
     match base_name(&command.program) {
         "read" => has(&['n', 'N', 'k', 'q', 'd', 'u']),
+        "mapfile" | "readarray" => has(&['d', 'u']),
         "dd" => true,
         "head" => has(&['c']) || command.args.iter().any(|word| word.text.starts_with("--b")),
         program => program_kind(program) == ProgramKind::Text,

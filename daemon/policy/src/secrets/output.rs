@@ -27,6 +27,8 @@ const MIN_LINE_BYTES: usize = 16;
 /// more, and each read would look for all of it.
 const MAX_VALUES_BYTES: usize = 16 * 1024;
 const ESC: char = '\u{1b}';
+/// The bytes that begin a control string: ESC and a letter or sign.
+const INTRODUCER_BYTES: usize = 2;
 
 /// The secrets of an environment: names and values.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +119,7 @@ pub struct OutputPiece<'a> {
 /// A part of a piece of output that shows some of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretPart {
-    /// Its bytes in the piece's text. No escape sequence is among them.
+    /// Its bytes in the piece's text.
     pub range: Range<usize>,
     /// What stands for the secret; empty where another part of the same secret is before it.
     mark: String,
@@ -141,7 +143,8 @@ impl Redactor {
         Some(shown)
     }
 
-    /// The parts of secrets in a piece of output, in order. Escape sequences may cut a secret.
+    /// The parts of secrets in a piece of output, in order. Escape sequences may cut a secret, and hold one,
+    /// such as a title.
     pub fn secret_parts(&self, known: &KnownSecrets, piece: OutputPiece<'_>) -> Vec<SecretPart> {
         let OutputPiece {
             before,
@@ -152,10 +155,10 @@ impl Redactor {
         let bounds = before.len()..before.len() + text.len();
         let printed = PrintedText::of(&whole);
         let mut parts = Vec::new();
-        for (secret, name) in self.secrets_in(known, &printed.text) {
+        let mut add = |name: Option<&str>, origins: &mut dyn Iterator<Item = Range<usize>>| {
             let mut mark =
                 name.map_or_else(|| "[secret]".to_owned(), |name| format!("[secret {name}]"));
-            for range in printed.origins(secret) {
+            for range in origins {
                 let range = range.start.max(bounds.start)..range.end.min(bounds.end);
                 if !range.is_empty() {
                     parts.push(SecretPart {
@@ -164,11 +167,23 @@ impl Redactor {
                     });
                 }
             }
+        };
+        for (secret, name) in self.secrets_in(known, &printed.text) {
+            add(name, &mut printed.origins(secret));
         }
+        for sequence in printed.sequences() {
+            let text = whole.get(sequence.clone()).and_then(control_string);
+            for (secret, name) in self.secrets_in(known, text.unwrap_or_default()) {
+                let start = sequence.start + INTRODUCER_BYTES;
+                let origin = start + secret.start..start + secret.end;
+                add(name, &mut std::iter::once(origin));
+            }
+        }
+        parts.sort_by_key(|part| part.range.start);
         parts
     }
 
-    /// The secrets in a text without escape sequences: in order, and apart from each other.
+    /// The secrets in a text without escape sequences, or in one of them: in order, and apart from each other.
     fn secrets_in<'a>(
         &self,
         known: &'a KnownSecrets,
@@ -198,6 +213,8 @@ struct PrintedText<'a> {
     text: Cow<'a, str>,
     /// For each part that has no escape sequence in it: where it is in `text`, and where it was.
     parts: Vec<(usize, Range<usize>)>,
+    /// The end of an escape sequence that no part follows.
+    end: Option<usize>,
 }
 
 impl<'a> PrintedText<'a> {
@@ -205,6 +222,7 @@ impl<'a> PrintedText<'a> {
         let mut printed = Self {
             text: Cow::Borrowed(text),
             parts: Vec::new(),
+            end: None,
         };
         if !text.contains(ESC) {
             printed.parts.push((0, 0..text.len()));
@@ -218,8 +236,17 @@ impl<'a> PrintedText<'a> {
             shown.push_str(text.get(from..end).unwrap_or_default());
             from = end + escape_sequence_bytes(text.get(end..).unwrap_or_default());
         }
+        printed.end = Some(text.len());
         printed.text = Cow::Owned(shown);
         printed
+    }
+
+    /// The escape sequences, each between two parts.
+    fn sequences(&self) -> impl Iterator<Item = Range<usize>> {
+        let ends = self.parts.iter().skip(1).map(|(_, part)| part.start);
+        let ends = ends.chain(self.end);
+        let starts = self.parts.iter().map(|(_, part)| part.end);
+        starts.zip(ends).map(|(start, end)| start..end)
     }
 
     /// Where a range of the printed text was, part by part.
@@ -233,6 +260,14 @@ impl<'a> PrintedText<'a> {
             part.start + from..part.start + to
         })
     }
+}
+
+/// The text of an escape sequence that holds one: OSC, DCS, SOS, PM or APC.
+fn control_string(sequence: &str) -> Option<&str> {
+    let (introducer, text) = sequence.split_at_checked(INTRODUCER_BYTES)?;
+    introducer
+        .ends_with([']', 'P', 'X', '^', '_'])
+        .then_some(text)
 }
 
 /// The length of the escape sequence that a text begins with (ECMA-48): CSI, a control string, or a
@@ -353,6 +388,18 @@ mod tests {
             assert_eq!(
                 shown_as(&format!("a {start}{sequence}{end} b")),
                 format!("a [secret]{sequence} b")
+            );
+        }
+        let token = format!("{start}{end}");
+        for (before, after) in [
+            ("\x1b]0;", "\x07"),
+            ("a\x1b]8;;https://host/", "\x1b\\b"),
+            ("\x1bP1$", "\x1b\\"),
+            ("\x1b_", ""),
+        ] {
+            assert_eq!(
+                shown_as(&format!("{before}{token}{after}")),
+                format!("{before}[secret]{after}")
             );
         }
         for text in ["\x1b", "a\x1b[", "a\x1b]b", "\x1b\u{e4}", "\x1b[1\u{e4}"] {

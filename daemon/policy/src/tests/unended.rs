@@ -118,6 +118,7 @@ fn a_program_that_reads_keys_may_leave_the_rest_of_a_line_that_is_typed_ahead() 
             Dangerous,
         ),
         (&["read -d x a\r", "echo 1\rhelloxrm -rf x\r"], Dangerous),
+        (&["mapfile -n1 -d x a\r", "yxrm -rf x\r"], Dangerous),
         (&["sleep 1; read -n1 q\r", "yrm -rf x\r"], Dangerous),
         (&["less f\r", "jjqrm -rf x\r"], Dangerous),
         (&["man ls\rj\rjqrm -rf x\r"], Dangerous),

@@ -145,6 +145,25 @@ fn what_is_not_read_is_unknown() {
     }
 }
 
+#[test]
+fn what_stands_behind_much_code_is_read_or_the_code_is_unknown() {
+    for (begin, part, end) in [
+        (
+            "python3 -c 'import os\n",
+            "a=\"x\"\n",
+            "os.system(\"rm -rf x\")'",
+        ),
+        ("perl -e '", "$a=$a;", "system(\"rm -rf x\")'"),
+        ("awk 'BEGIN{", "a=a \"\";", "system(\"rm -rf x\")}'"),
+    ] {
+        let judged = judge_line("sh", &format!("{begin}{}{end}", part.repeat(6_000)));
+        assert_ne!(judged.verdict, Verdict::Safe, "{begin}{part}: {judged:?}");
+    }
+    // A long file of plain code is no reason to ask.
+    let plain = format!("python3 -c 'import os\n{}'", "a=\"x\"\n".repeat(2_000));
+    assert_eq!(judge_line("sh", &plain).verdict, Verdict::Safe);
+}
+
 /// How long this thread has run (proc(5), schedstat). What else the machine does does not count.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();

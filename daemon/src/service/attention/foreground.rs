@@ -109,9 +109,10 @@ fn last_command(seen: &Activity) -> Option<String> {
 fn running(terminal: &Terminal, seen: &Activity) -> Fact {
     let in_shell = seen.last_command.as_ref();
     let in_shell = in_shell.filter(|command| command.ended_at_ms.is_none());
+    let own = own_command_runs(terminal);
     let (command, since_ms) = match in_shell {
         Some(command) => (command.text.clone(), command.started_at_ms),
-        None => (own_command(terminal), terminal.record.created_at_ms),
+        None => (own.why, own.since_ms),
     };
     let progress = terminal.screen.look(Model::progress).flatten();
     let why = match progress {
@@ -121,6 +122,14 @@ fn running(terminal: &Terminal, seen: &Activity) -> Fact {
     Fact {
         why: one_line(&why, MAX_WHY_BYTES),
         since_ms,
+    }
+}
+
+/// The terminal's own command, since it was started.
+pub(super) fn own_command_runs(terminal: &Terminal) -> Fact {
+    Fact {
+        why: own_command(terminal),
+        since_ms: terminal.record.created_at_ms,
     }
 }
 

@@ -48,6 +48,13 @@ impl AttentionWatch {
     async fn follow(&self, terminal: &Terminal) {
         let mut progress = terminal.watch_unattended();
         let mut notes = terminal.attention.watch();
+        if terminal.progress().exit.is_none() {
+            // What has just been started runs, and is no cause to look at it.
+            let runs = Foreground::Runs(foreground::own_command_runs(terminal));
+            let questions = self.approvals.waiting_of(terminal.id());
+            self.set(terminal, runs, &questions).await;
+            settle(terminal).await;
+        }
         let mut quiet = SETTLE;
         loop {
             notes.mark_unchanged();
@@ -59,12 +66,7 @@ impl AttentionWatch {
                 return;
             }
             let questions = self.approvals.waiting_of(terminal.id());
-            match foreground::look(&self.store, terminal).await {
-                Ok(foreground) => self.set(terminal, foreground, &questions).await,
-                Err(error) => {
-                    tracing::debug!(terminal = %terminal.id(), %error, "cannot look at a terminal");
-                }
-            }
+            self.look(terminal, &questions).await;
             tokio::select! {
                 changed = progress.changed() => if changed.is_err() { return },
                 changed = notes.changed() => if changed.is_err() { return },
@@ -75,8 +77,22 @@ impl AttentionWatch {
                 }
             }
             quiet = SETTLE;
-            if progress.borrow().exit.is_none() {
-                sleep(SETTLE).await;
+            if !has_exited {
+                settle(terminal).await;
+            }
+        }
+    }
+
+    async fn look(&self, terminal: &Terminal, questions: &WaitingQuestions) {
+        match foreground::look(&self.store, terminal).await {
+            Ok(foreground) => {
+                let is_secret = matches!(foreground, Foreground::AwaitsSecret(_));
+                let at = is_secret.then(|| terminal.end());
+                terminal.attention.set_awaits_secret(at);
+                self.set(terminal, foreground, questions).await;
+            }
+            Err(error) => {
+                tracing::debug!(terminal = %terminal.id(), %error, "cannot look at a terminal");
             }
         }
     }
@@ -113,6 +129,14 @@ impl AttentionWatch {
                 attention: now,
             });
         }
+    }
+}
+
+/// Waits for what comes at once, or for the exit.
+async fn settle(terminal: &Terminal) {
+    tokio::select! {
+        () = sleep(SETTLE) => {}
+        _ = terminal.exit() => {}
     }
 }
 

@@ -91,7 +91,7 @@ impl Preflight {
             Ok(launch) => launch,
             Err(error) => return Ok(Finding::NotFound(error)),
         };
-        let line_with_script = request.line_with_script(&launch);
+        let line_with_stdin = request.line_with_stdin(&launch);
         let given_line = request.shell_line(&launch);
         let variables = Variables::of(&request.options, &request.owner);
         let (ruling, profile) = self.gate.judge_creation(&NewCommand {
@@ -100,7 +100,7 @@ impl Preflight {
                 confirmed: request.options.confirmed,
                 asks: request.asks,
             },
-            line: line_with_script.as_deref().or(given_line),
+            line: line_with_stdin.as_deref().or(given_line),
             argv: &launch.argv,
             cwd: &launch.cwd,
             env: &variables.judged,

@@ -13,7 +13,7 @@ use termd_proto::terminal::{
     MAX_INHERITED_FD, MIN_COLS, Owner, Stderr, Stdin, Stdio,
 };
 
-use super::stdin_script::line_with_script;
+use super::stdin_script::{StdinUse, line_with_stdin};
 use crate::config::AgentsConfig;
 use crate::keeper_client::SharedFds;
 use crate::terminal::error::TerminalError;
@@ -194,14 +194,19 @@ impl CreateRequest {
             .filter(|_| self.options.args.is_empty())
     }
 
-    /// The line that does what an agent's shell would do that reads its script from a file on standard input.
-    pub(super) fn line_with_script(&self, launch: &Launch) -> Option<String> {
+    /// The line that does what an agent's shell would do that has a file for standard input.
+    pub(super) fn line_with_stdin(&self, launch: &Launch) -> Option<String> {
         let numbers = self.options.inherited.iter();
         let mut numbers = numbers.flat_map(|inherited| &inherited.fds);
         let stdin = self.fds.get(numbers.position(|number| *number == 0)?)?;
-        let argv = executed_argv(launch).filter(|argv| is_shell_of_stdin(argv))?;
+        let argv = executed_argv(launch)?;
+        let used = if is_shell_of_stdin(&argv) {
+            StdinUse::Script
+        } else {
+            StdinUse::Input
+        };
         let is_shells = self.owner.front == Front::Shell;
-        is_shells.then(|| line_with_script(&command_text(&argv), stdin.as_fd()))?
+        is_shells.then(|| line_with_stdin(&command_text(&argv), stdin.as_fd(), used))?
     }
 
     /// The line that an agent asks its shell to run.

@@ -10,13 +10,29 @@ use rustix::io::pread;
 
 /// The most that is read of a script: of more than the gate can judge it asks anyway.
 const MAX_SCRIPT_BYTES: usize = 1 << 20;
+/// The longest file that is judged as the input of a text that may run it (`bash -c 'sh -s' < file`). A longer
+/// one is data, and the gate would ask about each.
+const MAX_INPUT_BYTES: usize = 32 << 10;
 /// The end of the here-document that stands for the file.
 const END: &str = "TERMD_END_OF_FILE";
 
-/// The line that does the same with the script in it. `None`: standard input is no file, or an empty one.
-/// `argv` is the shell's, as a line.
-pub(super) fn line_with_script(argv: &str, stdin: BorrowedFd<'_>) -> Option<String> {
-    let script = script_in(stdin).filter(|script| !script.is_empty())?;
+/// What a shell does with a file on standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StdinUse {
+    /// It runs it.
+    Script,
+    /// What its text starts may run it.
+    Input,
+}
+
+/// The line that does the same with the file's text in it. `None`: standard input is no file, or an empty
+/// one, or a long one that is not the script. `argv` is the shell's, as a line.
+pub(super) fn line_with_stdin(argv: &str, stdin: BorrowedFd<'_>, used: StdinUse) -> Option<String> {
+    let most = match used {
+        StdinUse::Script => MAX_SCRIPT_BYTES,
+        StdinUse::Input => MAX_INPUT_BYTES,
+    };
+    let script = script_in(stdin).filter(|script| !script.is_empty() && script.len() <= most)?;
     let mut end = END.to_owned();
     while script.lines().any(|line| line == end) {
         end.push('_');
@@ -59,7 +75,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         write!(file, "first\nsecond\nTERMD_END_OF_FILE").unwrap();
         file.seek(std::io::SeekFrom::Start(6)).unwrap();
-        let line = line_with_script("bash -s", file.as_fd()).unwrap();
+        let line = line_with_stdin("bash -s", file.as_fd(), StdinUse::Script).unwrap();
         let expected =
             "bash -s <<'TERMD_END_OF_FILE_'\nsecond\nTERMD_END_OF_FILE\nTERMD_END_OF_FILE_";
         assert_eq!(line, expected);
@@ -67,11 +83,14 @@ mod tests {
         file.read_to_string(&mut rest).unwrap();
         assert!(rest.starts_with("second\n"), "{rest}");
         assert_eq!(
-            line_with_script("bash", file.as_fd()),
+            line_with_stdin("bash", file.as_fd(), StdinUse::Script),
             None,
             "nothing is left"
         );
         let (reader, _writer) = std::io::pipe().unwrap();
-        assert_eq!(line_with_script("bash", reader.as_fd()), None);
+        assert_eq!(
+            line_with_stdin("bash", reader.as_fd(), StdinUse::Input),
+            None
+        );
     }
 }

@@ -214,12 +214,13 @@ impl InputSender {
         };
         let mut pieces = pieces.into_iter();
         let first = pieces.next().unwrap_or_default();
+        terminal.attention.seen_by(actor);
         let queued = lines.queue(first).await?;
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);
         let left = deadline.saturating_duration_since(Instant::now());
         let mut taken = wait_until_taken(terminal, queued, left).await;
-        terminal.attention.typed_by(actor);
+        terminal.attention.typed();
         if let Ok(sent) = &mut taken {
             lines.queue_rest(pieces, sent, deadline).await?;
         }

@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use termd_proto::Offset;
 use termd_proto::attention::AttentionState::{Done, Failed};
 use termd_proto::attention::{Attention, ReportedState};
 use termd_proto::terminal::{Front, Owner};
@@ -26,6 +27,8 @@ pub(crate) struct AttentionLog {
     inner: Mutex<Inner>,
     /// Counts what was said, seen and typed.
     notes: watch::Sender<u64>,
+    /// Where the output ends at which the tty awaits a secret; `None`: it awaits none.
+    awaits_secret: watch::Sender<Option<Offset>>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +47,7 @@ impl Default for AttentionLog {
         Self {
             inner: Mutex::default(),
             notes: watch::Sender::new(0),
+            awaits_secret: watch::Sender::new(None),
         }
     }
 }
@@ -74,6 +78,20 @@ impl AttentionLog {
         self.notes.subscribe()
     }
 
+    /// Watches whether the tty awaits a secret, by the end of the output that has asked for it: another
+    /// prompt has another one.
+    pub(crate) fn watch_secrets(&self) -> watch::Receiver<Option<Offset>> {
+        self.awaits_secret.subscribe()
+    }
+
+    pub(crate) fn set_awaits_secret(&self, at: Option<Offset>) {
+        self.awaits_secret.send_if_modified(|before| {
+            let is_new = *before != at;
+            *before = at;
+            is_new
+        });
+    }
+
     /// A program says something of itself.
     pub(crate) fn say(&self, said: Said) {
         self.note(|inner| inner.said = Some(said));
@@ -86,13 +104,16 @@ impl AttentionLog {
         }
     }
 
-    /// Something was typed, which answers what was said and may change what the program awaits. A person
-    /// who types has seen what there is.
-    pub(crate) fn typed_by(&self, typist: &Owner) {
+    /// Something was typed, which answers what was said and may change what the program awaits.
+    pub(crate) fn typed(&self) {
+        self.note(|inner| inner.said = None);
+    }
+
+    /// A caller types. A person who does has seen what there is.
+    pub(crate) fn seen_by(&self, typist: &Owner) {
         if typist.agent().is_none() {
             self.seen(now_ms());
         }
-        self.note(|inner| inner.said = None);
     }
 
     /// What the terminal shows is read through a front. Through a person's, a person has seen it.

@@ -1,7 +1,10 @@
 //! The words, texts and signs of code.
 
-/// Tokens of one code that are read.
-const MAX_TOKENS: usize = 20_000;
+use crate::work;
+
+/// Units of work of a token: it is made, and looked at by several rules. Of a code that is too long the
+/// whole text is unknown, and not the rest of the code harmless.
+const UNITS_OF_TOKEN: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
@@ -19,7 +22,7 @@ pub(crate) fn tokens(code: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
-        if tokens.len() >= MAX_TOKENS {
+        if !work::spend(UNITS_OF_TOKEN) {
             break;
         }
         let mut length = c.len_utf8();
