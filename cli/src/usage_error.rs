@@ -49,6 +49,12 @@ pub(crate) enum UsageError {
     /// `delete` of an open terminal.
     #[error("{0} is open: close it first")]
     StillOpen(String),
+    /// `answer` of a question that a secret does not answer.
+    #[error("{0} asks whether something may run: `termctl approvals {0}` shows it")]
+    NoSecretAsked(String),
+    /// `wait --attention` of a terminal that is closed.
+    #[error("{0} is closed, and waits for nobody")]
+    ClosedNeverWaits(String),
     /// `rename` of a closed terminal.
     #[error("{0} is closed, and keeps its label")]
     ClosedKeepsLabel(String),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TerminalRef;
+use crate::id::{TerminalId, TerminalRef};
 use crate::terminal::Owner;
 
 /// The longest text of a report that is shown, in bytes.
@@ -111,6 +111,9 @@ pub struct AttentionReport {
     pub text: String,
     /// Who has said it.
     pub of: Owner,
+    /// The terminal that it is about, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalId>,
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: i64,
 }

@@ -168,8 +168,8 @@ fn a_person_gives_a_password_to_the_program_and_to_nothing_else() {
     assert_eq!(records[0]["outcome"], "ok");
     assert_eq!(records[0]["detail"]["prompt"], "Password for me:");
     let answers = agent.audit_records(&json!({ "action": "secret.answer" }));
-    assert_eq!(answers[1]["detail"]["question"], question["id"]);
-    assert_eq!(answers[1]["outcome"], "ok");
+    assert_eq!(answers[0]["detail"]["question"], question["id"]);
+    assert_eq!(answers[0]["outcome"], "ok");
     let kept = holding(&daemon.path(""), SECRET);
     assert_eq!(kept, Vec::<std::path::PathBuf>::new());
 }

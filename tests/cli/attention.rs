@@ -54,7 +54,7 @@ fn a_wait_for_attention_ends_when_something_waits() {
     );
     let other = ok(&daemon, &["create", "--", "sleep", "1000"]);
     let line = ok(&daemon, &["wait", "--attention"]);
-    assert_eq!(line, format!("{id} input"));
+    assert_eq!(line, format!("{id} input bash -c read x; read -s y"));
     let both = termctl(
         &daemon,
         &["wait", "--attention", "--timeout", "1", &id, &other],
@@ -75,6 +75,15 @@ fn a_wait_for_attention_ends_when_something_waits() {
     });
     let waited = TermctlOutput::wait(waits);
     assert_eq!(waited.out, format!("{other} failed no network\n"));
+    // One that is closed waits for nobody.
+    let waits = spawn(&daemon, &["wait", "--attention", "--any", &other]);
+    ok(&daemon, &["send", &other, "-k", "enter"]);
+    ok(&daemon, &["close", &other]);
+    let closed = TermctlOutput::wait(waits);
+    assert_eq!(closed.code, Some(125), "{closed:?}");
+    closed.assert_one_line();
+    let again = termctl(&daemon, &["wait", "--attention", &other]);
+    assert_eq!((again.code, &again.err), (Some(125), &closed.err));
     let missing = termctl(&daemon, &["wait", "--attention", "nope"]);
     assert_eq!(missing.code, Some(125));
     missing.assert_one_line();

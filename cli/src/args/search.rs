@@ -34,7 +34,6 @@ pub(crate) enum SearchInArg {
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// Words that are all in the line, in any order and any case
-    #[arg(allow_hyphen_values = true)]
     pub(crate) pattern: String,
     /// How the pattern is meant.
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `termctl status`: whether the daemon runs, and what it holds. Never starts the daemon.
 
-use serde_json::json;
+use serde_json::{Map, json};
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
 use termd_proto::attention::AttentionState;
@@ -21,7 +21,13 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
     let link = Link::open(StartPolicy::Never).await?;
     if args.line {
         let open = list(&link, ListScope::Open).await?;
-        output::print(format!("{}\n", line(&open)).as_bytes())?;
+        if context.json {
+            let counts =
+                counts(&open).map(|(state, count)| (state.as_str().to_owned(), json!(count)));
+            output::print_json(&Map::from_iter(counts))?;
+        } else {
+            output::print(format!("{}\n", line(&open)).as_bytes())?;
+        }
         return Ok(ExitCode::OK);
     }
     let info = link.repeat(&GetDaemonInfo {}).await?;
@@ -102,15 +108,18 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
 /// How many terminals want what, the most urgent first: `approval 1  input 2  running 3`. Empty where nothing
 /// waits or runs.
 fn line(terminals: &[TerminalInfo]) -> String {
-    let counts = AttentionState::ALL.map(|state| {
-        let attention = terminals.iter().filter_map(|it| it.attention.as_ref());
-        (state, attention.filter(|it| it.state == state).count())
-    });
-    let shown = counts
+    let shown = counts(terminals)
         .into_iter()
         .filter(|(state, count)| *state != AttentionState::Idle && *count > 0)
         .map(|(state, count)| format!("{} {count}", state.as_str()));
     shown.collect::<Vec<String>>().join("  ")
+}
+
+fn counts(terminals: &[TerminalInfo]) -> [(AttentionState, usize); 7] {
+    AttentionState::ALL.map(|state| {
+        let attention = terminals.iter().filter_map(|it| it.attention.as_ref());
+        (state, attention.filter(|it| it.state == state).count())
+    })
 }
 
 fn run_by(info: &DaemonInfo) -> String {

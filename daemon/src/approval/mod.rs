@@ -323,6 +323,12 @@ impl Approvals {
         self.change_secrets(|secrets| secrets.answer(id, reply))
     }
 
+    /// Whether a question for a secret waits.
+    pub(crate) fn awaits_secret(&self, id: &ApprovalId) -> bool {
+        let secrets = self.secrets().list();
+        secrets.iter().any(|question| question.id == *id)
+    }
+
     /// Takes a question for a secret back.
     pub(crate) fn withdraw_secret(&self, id: &ApprovalId) {
         self.change_secrets(|secrets| secrets.withdraw(id));

@@ -96,6 +96,17 @@ impl SecretDesk {
                 problem: format!("may be {MAX_SECRET_BYTES} bytes long at the most"),
             });
         }
+        // The tty would take one for a key.
+        let is_key = |secret: &Secret| secret.reveal().chars().any(char::is_control);
+        if secret.as_ref().is_some_and(is_key) {
+            return Err(TerminalError::Invalid {
+                field: "secret",
+                problem: "may not have control characters in it".to_owned(),
+            });
+        }
+        if !self.approvals.awaits_secret(id) {
+            return Err(TerminalError::NoQuestion(id.clone()));
+        }
         let place = by.terminal.clone();
         let place = place.map_or(AgentsPlace::Elsewhere, AgentsPlace::Terminal);
         let outcome = match (&by.agent, &place, &secret) {

@@ -268,4 +268,10 @@ fn a_line_is_of_the_command_that_has_printed_it() {
     );
     let hit: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
     assert_eq!(hit["command"]["number"], 1, "{hit}");
+    // Options stand where one writes them.
+    for args in [["search", "-C2", "another"], ["search", "-n5", "another"]] {
+        assert!(ok(&daemon, &args).contains("another"), "{args:?}");
+    }
+    let wrong = termctl(&daemon, &["search", "--bogus", "another"]);
+    assert!(wrong.err.contains("--bogus"), "{wrong:?}");
 }

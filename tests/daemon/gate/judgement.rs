@@ -255,8 +255,8 @@ fn a_typed_line_starts_where_the_one_before_it_in_its_call_leads() {
     client.ok("session.send", &sent("cd /; echo he''re\r"));
     client.wait_for_text(&id, "here\r\n");
     for (cd, places) in [
-        (format!("cd {live}"), format!("/, or {live}")),
-        ("cd -".to_owned(), "/, or elsewhere".to_owned()),
+        (format!("cd {live}"), format!("/, then /, or {live}")),
+        ("cd -".to_owned(), "/, then /, or elsewhere".to_owned()),
     ] {
         let error = client.err("session.send", &sent(&format!("{cd}\rtouch x\r")));
         assert_asks(&error);

@@ -206,6 +206,17 @@ fn the_next_server_knows_what_was_seen() {
     let seen = agent.create_terminal(&json!({ "command": "false" }));
     let news = agent.create_terminal(&json!({ "command": "false" }));
     let shell = agent.create_terminal(&json!({ "command": "bash" }));
+    let attended = agent.create_terminal(&json!({ "command": "bash" }));
+    let mut attached = daemon.client();
+    attached.ok(
+        "session.attach",
+        &json!({ "id": attended, "mode": "watch" }),
+    );
+    let params = json!({ "id": attended, "input": { "text": "false", "enter": true },
+                         "until": { "done": true } });
+    agent.ok("session.interact", &params);
+    wait_for_state(&mut person, &attended, "idle");
+    attached.ok("session.detach", &json!({ "id": attended }));
     let params = json!({ "id": shell, "input": { "text": "(exit 3)", "enter": true },
                          "until": { "done": true } });
     agent.ok("session.interact", &params);
@@ -224,4 +235,5 @@ fn the_next_server_knows_what_was_seen() {
     wait_for_state(&mut person, &news, "failed");
     wait_for_state(&mut person, &seen, "idle");
     wait_for_state(&mut person, &shell, "idle");
+    wait_for_state(&mut person, &attended, "idle");
 }

@@ -12,9 +12,11 @@ pub(super) fn line(attention: &AttentionReport) -> String {
         ReportedState::Done => "is done",
         ReportedState::Failed => "has failed",
     };
+    let place = attention.terminal.as_ref();
+    let place = place.map_or_else(String::new, |terminal| format!(" in {terminal}"));
     match attention.text.as_str() {
-        "" => format!("{agent} {what}"),
-        text => format!("{agent} {what}: {}", escaped(text)),
+        "" => format!("{agent} {what}{place}"),
+        text => format!("{agent} {what}{place}: {}", escaped(text)),
     }
 }
 

@@ -28,6 +28,15 @@ use crate::table::{Cell, Table};
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
     if let Some(id) = &args.id {
+        let secrets = list(&link, None).await?.secrets;
+        if let Some(question) = secrets.iter().find(|question| question.id == *id) {
+            return if context.json {
+                output::print_json(question).map(|()| ExitCode::OK)
+            } else {
+                let line = secret::line(question);
+                output::print(format!("{line}\n").as_bytes()).map(|()| ExitCode::OK)
+            };
+        }
         let info = look_at(&link, id).await?;
         if context.json {
             output::print_json(&info)?;

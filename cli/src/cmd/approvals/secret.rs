@@ -4,19 +4,27 @@ use termd_client::escape::escaped;
 use termd_client::question::asker;
 use termd_proto::secret::{AnswerSecret, Secret, SecretQuestion};
 
+use super::question::{list, look_at};
 use crate::args::AnswerArgs;
 use crate::cmd::Context;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::secret::read_secret;
+use crate::usage_error::UsageError;
 
 pub(in crate::cmd) async fn answer_secret(
     context: Context,
     args: AnswerArgs,
 ) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
-    let secret = Some(Secret::new(read_secret()?));
     let id = args.id;
+    let listed = list(&link, None).await?;
+    if !listed.secrets.iter().any(|question| question.id == id) {
+        // Nobody types a password for what does not wait for one.
+        let info = look_at(&link, &id).await?;
+        return Err(UsageError::NoSecretAsked(info.id.to_string()).into());
+    }
+    let secret = Some(Secret::new(read_secret()?));
     link.once(&AnswerSecret { id, secret }).await?;
     Ok(ExitCode::OK)
 }

@@ -7,7 +7,7 @@ use termd_client::Link;
 use termd_client::escape::one_line;
 use termd_proto::attention::Attention;
 use termd_proto::event::TerminalEvent;
-use termd_proto::terminal::{ListScope, ShowTerminal, SubscribeEvents};
+use termd_proto::terminal::{ListScope, ShowTerminal, SubscribeEvents, TerminalState};
 use termd_proto::{TerminalId, TerminalRef};
 use tokio::time::{Instant, timeout_at};
 
@@ -16,6 +16,7 @@ use crate::cmd::list::list;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::usage_error::UsageError;
 
 /// Which terminals are waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,10 @@ enum Wanted {
     AnyOf(Vec<TerminalId>),
     /// Each of these.
     All(Vec<TerminalId>),
+}
+
+fn closed(id: &TerminalId) -> UsageError {
+    UsageError::ClosedNeverWaits(id.to_string())
 }
 
 type Waiting = BTreeMap<TerminalId, Attention>;
@@ -46,6 +51,23 @@ impl Wanted {
         };
         is_enough.then_some(found)
     }
+
+    /// Notes that a terminal was closed, and will not wait. Fails where it was needed.
+    fn lose(&mut self, id: &TerminalId) -> Result<(), UsageError> {
+        match self {
+            Self::Any => Ok(()),
+            Self::AnyOf(ids) => {
+                ids.retain(|other| other != id);
+                if ids.is_empty() {
+                    Err(closed(id))
+                } else {
+                    Ok(())
+                }
+            }
+            Self::All(ids) if ids.contains(id) => Err(closed(id)),
+            Self::All(_) => Ok(()),
+        }
+    }
 }
 
 /// Waits, and prints a line for each terminal that waits: its id, its state, and why.
@@ -58,21 +80,26 @@ pub(super) async fn run(
 ) -> Result<ExitCode, CliError> {
     let mut ids = Vec::new();
     for id in terminals {
-        let id = id.clone();
-        ids.push(link.repeat(&ShowTerminal { id }).await?.id);
+        let info = link.repeat(&ShowTerminal { id: id.clone() }).await?;
+        if info.state == TerminalState::Closed {
+            return Err(closed(&info.id).into());
+        }
+        ids.push(info.id);
     }
-    let wanted = match (ids.is_empty(), any) {
+    let mut wanted = match (ids.is_empty(), any) {
         (true, _) => Wanted::Any,
         (false, true) => Wanted::AnyOf(ids),
         (false, false) => Wanted::All(ids),
     };
     let found = match deadline {
-        Some(at) => match timeout_at(at, follow(link, &wanted)).await {
+        Some(at) => match timeout_at(at, follow(link, &mut wanted)).await {
             Ok(found) => found?,
             Err(_) => return Ok(ExitCode::TIMED_OUT),
         },
-        None => follow(link, &wanted).await?,
+        None => follow(link, &mut wanted).await?,
     };
+    let mut found: Vec<(TerminalId, Attention)> = found.into_iter().collect();
+    found.sort_by_key(|(_, attention)| (attention.state, attention.since_ms));
     for (id, attention) in &found {
         if context.json {
             output::print_json(&json!({ "terminal": id, "attention": attention }))?;
@@ -85,7 +112,7 @@ pub(super) async fn run(
 }
 
 /// Follows the events until enough terminals wait.
-async fn follow(link: &Link, wanted: &Wanted) -> Result<Waiting, CliError> {
+async fn follow(link: &Link, wanted: &mut Wanted) -> Result<Waiting, CliError> {
     loop {
         // Before the list: what changes after it is told.
         let mut events = link.subscribe(&SubscribeEvents { id: None }).await?;
@@ -104,6 +131,7 @@ async fn follow(link: &Link, wanted: &Wanted) -> Result<Waiting, CliError> {
                 }
                 Some(Ok(TerminalEvent::Closed { id })) => {
                     waiting.remove(&id);
+                    wanted.lose(&id)?;
                 }
                 Some(Ok(TerminalEvent::Lagged { .. }) | Err(_)) | None => break,
                 Some(Ok(_)) => {}
@@ -144,8 +172,12 @@ mod tests {
         assert!(Wanted::Any.enough(&waiting).is_some());
         assert!(Wanted::Any.enough(&Waiting::new()).is_none());
         assert!(Wanted::AnyOf(both.clone()).enough(&waiting).is_some());
-        assert!(Wanted::AnyOf(vec![b]).enough(&waiting).is_none());
-        assert!(Wanted::All(both).enough(&waiting).is_none());
-        assert!(Wanted::All(vec![a]).enough(&waiting).is_some());
+        assert!(Wanted::AnyOf(vec![b.clone()]).enough(&waiting).is_none());
+        assert!(Wanted::All(both.clone()).enough(&waiting).is_none());
+        assert!(Wanted::All(vec![a.clone()]).enough(&waiting).is_some());
+        let lost = |mut wanted: Wanted, id| wanted.lose(id).is_err();
+        assert!(lost(Wanted::All(both.clone()), &b));
+        assert!(!lost(Wanted::AnyOf(both), &b) && lost(Wanted::AnyOf(vec![a.clone()]), &a));
+        assert!(!lost(Wanted::Any, &a));
     }
 }

@@ -49,7 +49,7 @@ impl AttentionHandler {
         };
         let text = one_line(&text.unwrap_or_default(), MAX_TEXT_BYTES);
         let at_ms = now_ms();
-        if let Some(about) = about {
+        if let Some(about) = &about {
             let text = text.clone();
             about.attention.say(Said { state, text, at_ms });
         }
@@ -58,6 +58,7 @@ impl AttentionHandler {
             state,
             text,
             of,
+            terminal: about.map(|about| about.id().clone()),
             at_ms,
         });
         Ok(())

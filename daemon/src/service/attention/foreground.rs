@@ -36,7 +36,8 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         since_ms,
     };
     if seen.awaiting_secret {
-        return Ok(Foreground::AwaitsSecret(fact(cursor_line(terminal))));
+        let prompt = or_command(cursor_line(terminal), terminal, &seen);
+        return Ok(Foreground::AwaitsSecret(fact(prompt)));
     }
     if seen.full_screen {
         let program = seen.foreground.as_ref().map(|it| it.program.clone());
@@ -58,7 +59,8 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         }) if is_canonical(terminal).await => Foreground::Runs(running(terminal, &seen)),
         Some(_) => {
             let prompt = seen.prompt_text.clone();
-            Foreground::AwaitsInput(fact(prompt.unwrap_or_else(|| cursor_line(terminal))))
+            let prompt = prompt.unwrap_or_else(|| cursor_line(terminal));
+            Foreground::AwaitsInput(fact(or_command(prompt, terminal, &seen)))
         }
         None if is_at_prompt(seen.command_state) => {
             Foreground::AtPrompt(fact(last_command(&seen).unwrap_or_default()))
@@ -99,6 +101,15 @@ fn is_at_prompt(state: CommandState) -> bool {
 fn cursor_line(terminal: &Terminal) -> String {
     let line = terminal.screen.look(Model::cursor_line);
     line.map(|(before, _)| before).unwrap_or_default()
+}
+
+/// A prompt; of a program that shows none, the command.
+fn or_command(prompt: String, terminal: &Terminal, seen: &Activity) -> String {
+    if prompt.trim().is_empty() {
+        running(terminal, seen).why
+    } else {
+        prompt
+    }
 }
 
 fn last_command(seen: &Activity) -> Option<String> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termd_proto::TerminalId;
-use termd_proto::attention::{Attention, MAX_WHY_BYTES};
+use termd_proto::attention::{Attention, AttentionState, MAX_WHY_BYTES};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::ExitStatus;
 use tokio::sync::broadcast;
@@ -119,7 +119,9 @@ impl AttentionWatch {
     async fn set(&self, terminal: &Terminal, foreground: Foreground, questions: &WaitingQuestions) {
         let now = attention(terminal, foreground, questions);
         let before = terminal.attention.now();
-        if before.is_some_and(|it| it.state.is_waiting()) && !now.state.is_waiting() {
+        let is_idle = |it: &Attention| it.state == AttentionState::Idle;
+        let was_idle = before.as_ref().is_some_and(is_idle);
+        if is_idle(&now) && !was_idle && end_of(terminal).is_some() {
             // So that the next server does not tell it again.
             self.store_seen(terminal).await;
         }

@@ -100,7 +100,9 @@ impl ScreenFeeder {
     /// again.
     fn hear(&self, events: &[(u64, Event)]) {
         let attention = &self.terminal.attention;
+        let mut state = self.terminal.shell(|log| log.now()).state;
         for (_, event) in events {
+            state = Step::of(event).map_or(state, Step::state);
             match event {
                 Event::Notification(text) => attention.say(Said {
                     state: ReportedState::Input,
@@ -108,7 +110,7 @@ impl ScreenFeeder {
                     at_ms: now_ms(),
                 }),
                 // A shell rings at its prompt for what it cannot complete.
-                Event::Bell if self.runs_something() => attention.say(Said {
+                Event::Bell if runs_something(state) => attention.say(Said {
                     state: ReportedState::Input,
                     text: "bell".to_owned(),
                     at_ms: now_ms(),
@@ -122,11 +124,6 @@ impl ScreenFeeder {
                 _ => {}
             }
         }
-    }
-
-    fn runs_something(&self) -> bool {
-        let state = self.terminal.shell(|log| log.now()).state;
-        matches!(state, CommandState::Running | CommandState::Unknown)
     }
 
     fn heed(&mut self, events: Vec<(u64, Event)>) {
@@ -174,4 +171,8 @@ impl ScreenFeeder {
             _ => None,
         }
     }
+}
+
+fn runs_something(state: CommandState) -> bool {
+    matches!(state, CommandState::Running | CommandState::Unknown)
 }
