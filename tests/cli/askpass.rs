@@ -326,7 +326,7 @@ fn a_person_at_the_tty_of_a_watcher_types_it_unseen() {
 fn has(test: &str, program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok();
     if !is_there {
-        skip(test, &format!("there is no {program}"));
+        skip(test, format!("there is no {program}"));
     }
     is_there
 }

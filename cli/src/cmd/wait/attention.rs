@@ -54,19 +54,15 @@ impl Wanted {
 
     /// Notes that a terminal was closed, and will not wait. Fails where it was needed.
     fn lose(&mut self, id: &TerminalId) -> Result<(), UsageError> {
-        match self {
-            Self::Any => Ok(()),
+        let is_needed = match self {
+            Self::Any => false,
             Self::AnyOf(ids) => {
                 ids.retain(|other| other != id);
-                if ids.is_empty() {
-                    Err(closed(id))
-                } else {
-                    Ok(())
-                }
+                ids.is_empty()
             }
-            Self::All(ids) if ids.contains(id) => Err(closed(id)),
-            Self::All(_) => Ok(()),
-        }
+            Self::All(ids) => ids.contains(id),
+        };
+        if is_needed { Err(closed(id)) } else { Ok(()) }
     }
 }
 
