@@ -49,7 +49,7 @@ use self::file::{check, open};
 pub use self::imports::{ImportedOutput, ImportedTerminal};
 pub use self::retention::Retention;
 pub use self::search_index::{
-    IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
+    INDEX_NICENESS, IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
 };
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};

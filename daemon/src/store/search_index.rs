@@ -39,8 +39,8 @@ const READER_IDLE: Duration = Duration::from_secs(10);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The length to which a longer log is cut back, in bytes.
 const LOG_BYTES: &str = "4194304";
-/// The niceness of the thread that writes the index: the lowest (setpriority(2)).
-const INDEX_NICENESS: i32 = 19;
+/// The niceness of the threads that resolve text and write the index: the lowest (setpriority(2)).
+pub const INDEX_NICENESS: i32 = 19;
 /// Instructions of SQLite between two looks whether the thread has its niceness; the first is early.
 const NICENESS_STEPS: i32 = 100;
 

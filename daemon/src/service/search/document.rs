@@ -42,6 +42,8 @@ pub(super) struct DocumentReader<'a> {
     plain: PlainText,
     start: Offset,
     state: Vec<u8>,
+    /// Output that was read and is not resolved yet: a document is mostly shorter than what is read.
+    waiting: Span,
 }
 
 impl<'a> DocumentReader<'a> {
@@ -61,6 +63,10 @@ impl<'a> DocumentReader<'a> {
             plain: plain.with_every_anchor(),
             start: Offset::ZERO,
             state: Vec::new(),
+            waiting: Span {
+                start: Offset::ZERO,
+                bytes: Vec::new(),
+            },
         };
         reader.begin();
         reader
@@ -89,24 +95,27 @@ impl<'a> DocumentReader<'a> {
             if at >= end {
                 return Ok(None);
             }
-            let span = self.transcript.read_before(at, end, READ_BYTES).await?;
-            if span.bytes.is_empty() {
+            if self.waiting.bytes.is_empty() {
+                self.waiting = self.transcript.read_before(at, end, READ_BYTES).await?;
+            }
+            if self.waiting.bytes.is_empty() {
                 return Ok(None);
             }
-            if span.start > at {
+            if self.waiting.start > at {
                 let document = self.finish();
-                self.plain = after_gap(self.plain.size(), &span);
+                self.plain = after_gap(self.plain.size(), &self.waiting);
                 self.begin();
                 if document.output.text.is_empty() {
                     continue;
                 }
                 return Ok(Some(document));
             }
-            for step in span.bytes.chunks(STEP_BYTES) {
-                self.plain.advance(step);
-                if self.is_full() && self.plain.dump().is_some() {
-                    return Ok(Some(self.cut()));
-                }
+            let step = self.waiting.bytes.len().min(STEP_BYTES);
+            self.plain.advance(&self.waiting.bytes[..step]);
+            self.waiting.bytes.drain(..step);
+            self.waiting.start = self.waiting.start + step as u64;
+            if self.is_full() && self.plain.dump().is_some() {
+                return Ok(Some(self.cut()));
             }
         }
     }
