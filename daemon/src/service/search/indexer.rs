@@ -36,6 +36,9 @@ const SWEEP: Duration = Duration::from_hours(1);
 const FIRST: Duration = Duration::from_secs(5);
 /// How long it stands back while a terminal prints without end, or output waits to be written.
 const STAND_BACK: Duration = Duration::from_millis(250);
+/// Documents written in one transaction: each has to be merged with what is there. A flood that begins
+/// meanwhile waits for its end.
+const BATCH: usize = 16;
 /// Terminals read from the database at a time.
 const PAGE: u32 = 200;
 /// How long a terminal must have ended before what is left of it is indexed as its last part: its task may
@@ -252,38 +255,26 @@ impl Indexer {
         };
         loop {
             self.stand_back().await;
-            let Some(document) = reader.next(row.end).await? else {
-                break;
-            };
-            self.put(number, &document, reader.state(), false).await?;
+            let mut batch = Vec::new();
+            while batch.len() < BATCH
+                && let Some(document) = reader.next(row.end).await?
+            {
+                batch.push(new_document(document));
+            }
+            let is_last = batch.len() < BATCH;
+            if is_last && has_ended {
+                let last = reader.finish();
+                let end = last.end.max(row.end);
+                batch.push(new_document(Document { end, ..last }));
+            }
+            let is_done = is_last && has_ended;
+            (self.index)
+                .put(number, &batch, reader.state(), is_done)
+                .await?;
+            if is_last {
+                return Ok(());
+            }
         }
-        if has_ended {
-            let last = reader.finish();
-            let end = last.end.max(row.end);
-            let last = Document { end, ..last };
-            self.put(number, &last, reader.state(), true).await?;
-        }
-        Ok(())
-    }
-
-    async fn put(
-        &self,
-        terminal: i64,
-        document: &Document,
-        next_state: &[u8],
-        is_done: bool,
-    ) -> Result<(), IndexError> {
-        let text = fold(&document.output.text);
-        let new = NewDocument {
-            terminal,
-            range: (document.start, document.end),
-            is_ended: document.is_ended,
-            state: &document.state,
-            text: &text,
-            next_state,
-            is_done,
-        };
-        Ok(self.index.put(&new).await?)
     }
 
     /// Waits while much output comes, or the disk takes nothing.
@@ -296,6 +287,15 @@ impl Indexer {
             }
             sleep(STAND_BACK).await;
         }
+    }
+}
+
+fn new_document(document: Document) -> NewDocument {
+    NewDocument {
+        range: (document.start, document.end),
+        is_ended: document.is_ended,
+        text: fold(&document.output.text),
+        state: document.state,
     }
 }
 

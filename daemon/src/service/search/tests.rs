@@ -273,6 +273,30 @@ async fn an_offset_leads_to_the_line() {
 }
 
 #[tokio::test]
+async fn lines_around_a_hit_are_given_over_the_edge_of_a_document() {
+    let mut fixture = Fixture::new().await;
+    let lines: Vec<String> = (0..2_000).map(|at| format!("line {at} of many")).collect();
+    let output = lines
+        .iter()
+        .flat_map(|line| format!("{line}\r\n").into_bytes());
+    let number = fixture.add(output.collect(), Some(1)).await;
+    let index = fixture.index().await;
+    fixture.indexer(&index).sweep().await.unwrap();
+    assert!(index.progress(number).unwrap().documents > 5);
+    let search = Search {
+        context: 3,
+        ..of("many", PatternKind::Words)
+    };
+    let hits = found(&fixture.searcher(Some(index)), search).await;
+    assert_eq!(hits.len(), lines.len());
+    for (at, hit) in hits.iter().rev().enumerate() {
+        assert_eq!(hit.line, lines[at]);
+        assert_eq!(hit.before, lines[at.saturating_sub(3)..at]);
+        assert_eq!(hit.after, lines[at + 1..lines.len().min(at + 4)]);
+    }
+}
+
+#[tokio::test]
 async fn what_is_erased_is_found_no_more_and_is_in_no_file() {
     let mut fixture = Fixture::new().await;
     let number = fixture.add(b"the needle\r\n".repeat(20), Some(1)).await;
