@@ -240,7 +240,7 @@ impl Startup {
         self.adopter.adopt(inventory).await?;
         tokio::spawn(self.idle_timer.run());
         if let Some(indexer) = self.indexer {
-            tokio::spawn(indexer.run());
+            indexer.start();
         }
         let approver = Arc::clone(&self.approver);
         tokio::spawn(async move { approver.record_watches().await });
@@ -408,6 +408,7 @@ fn indexer(base: &Base, index: Option<&Arc<SearchIndex>>) -> Option<Indexer> {
             Arc::clone(index),
             base.events.subscribe(),
             base.stopping.clone(),
+            base.flood_turns.clone(),
         )
     })
 }

@@ -49,7 +49,7 @@ use self::file::{check, open};
 pub use self::imports::{ImportedOutput, ImportedTerminal};
 pub use self::retention::Retention;
 pub use self::search_index::{
-    IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
+    INDEX_NICENESS, IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
 };
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};
@@ -324,6 +324,10 @@ impl Store {
         since: Offset,
         max: u64,
     ) -> Result<StoredBytes, StoreError> {
+        let read = blocks::read_from(&mut *self.reader().await?, id, since, max).await?;
+        if !read.bytes.is_empty() {
+            return Ok(read);
+        }
         // A snapshot, so that retention cannot drop blocks between the two queries.
         blocks::read(&mut *self.snapshot().await?, id, since, max).await
     }

@@ -39,8 +39,8 @@ const READER_IDLE: Duration = Duration::from_secs(10);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The length to which a longer log is cut back, in bytes.
 const LOG_BYTES: &str = "4194304";
-/// The niceness of the thread that writes the index: the lowest (setpriority(2)).
-const INDEX_NICENESS: i32 = 19;
+/// The niceness of the threads that resolve text and write the index: the lowest (setpriority(2)).
+pub const INDEX_NICENESS: i32 = 19;
 /// Instructions of SQLite between two looks whether the thread has its niceness; the first is early.
 const NICENESS_STEPS: i32 = 100;
 
@@ -66,23 +66,17 @@ pub struct IndexProgress {
     pub is_done: bool,
 }
 
-/// A part of a terminal's plain text that is to be indexed, or none, and how far the index then is.
+/// A part of a terminal's plain text that is to be indexed.
 #[derive(Debug)]
-pub struct NewDocument<'a> {
-    /// The terminal's number.
-    pub terminal: i64,
+pub struct NewDocument {
     /// Where the output begins and ends that the text is of.
     pub range: (Offset, Offset),
     /// Whether the text was ended there, with what was unfinished.
     pub is_ended: bool,
     /// The state of the resolver at the range's start.
-    pub state: &'a [u8],
+    pub state: Vec<u8>,
     /// The text with its case folded; empty: no document is written.
-    pub text: &'a str,
-    /// The state at the range's end, for what comes.
-    pub next_state: &'a [u8],
-    /// Whether nothing follows.
-    pub is_done: bool,
+    pub text: String,
 }
 
 /// A part of a terminal's text in which a match may be.
@@ -266,45 +260,57 @@ impl SearchIndex {
         Ok(Some((Offset(row.try_get(0)?), state_of(row.try_get(1)?)?)))
     }
 
-    /// Adds a document, and says how far the index then is.
-    pub async fn put(&self, new: &NewDocument<'_>) -> Result<(), StoreError> {
+    /// Adds the next documents of a terminal. `next_state` is the state of the resolver behind them, for
+    /// what comes; `is_done`: nothing does.
+    pub async fn put(
+        &self,
+        terminal: i64,
+        documents: &[NewDocument],
+        next_state: &[u8],
+        is_done: bool,
+    ) -> Result<(), StoreError> {
+        let Some(last) = documents.last() else {
+            return Ok(());
+        };
         let mut packer = Packer::new().map_err(sqlx::Error::Io)?;
-        let before = self.progress(new.terminal);
-        let number = before.map_or(0, |progress| progress.documents);
-        let has_text = !new.text.is_empty() && number < 1 << DOCUMENT_BITS;
-        let progress = IndexProgress {
-            documents: number + i64::from(has_text),
-            next: new.range.1,
-            is_done: new.is_done,
+        let before = self.progress(terminal);
+        let mut progress = IndexProgress {
+            documents: before.map_or(0, |progress| progress.documents),
+            next: last.range.1,
+            is_done,
         };
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin().await?;
-        if has_text {
-            let key = key(new.terminal, number);
+        for document in documents {
+            if document.text.is_empty() || progress.documents >= 1 << DOCUMENT_BITS {
+                continue;
+            }
+            let key = key(terminal, progress.documents);
+            progress.documents += 1;
             sqlx::query("INSERT INTO trigrams (rowid, text) VALUES (?1, ?2)")
                 .bind(key)
-                .bind(new.text)
+                .bind(document.text.as_str())
                 .execute(&mut *transaction)
                 .await?;
             sqlx::query("INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5)")
                 .bind(key)
-                .bind(integer(new.range.0.0))
-                .bind(integer(new.range.1.0))
-                .bind(new.is_ended)
-                .bind(packer.pack_tagged(new.state.to_vec()))
+                .bind(integer(document.range.0.0))
+                .bind(integer(document.range.1.0))
+                .bind(document.is_ended)
+                .bind(packer.pack_tagged(document.state.clone()))
                 .execute(&mut *transaction)
                 .await?;
         }
         sqlx::query("INSERT OR REPLACE INTO progress VALUES (?1, ?2, ?3, ?4, ?5)")
-            .bind(new.terminal)
+            .bind(terminal)
             .bind(progress.documents)
             .bind(integer(progress.next.0))
             .bind(progress.is_done)
-            .bind(packer.pack_tagged(new.next_state.to_vec()))
+            .bind(packer.pack_tagged(next_state.to_vec()))
             .execute(&mut *transaction)
             .await?;
         transaction.commit().await?;
-        self.all_progress().insert(new.terminal, progress);
+        self.all_progress().insert(terminal, progress);
         Ok(())
     }
 
@@ -340,6 +346,25 @@ impl SearchIndex {
             sqlx::query(statement).fetch_all(&mut *writer).await?;
         }
         Ok(())
+    }
+
+    /// The documents before a document and behind it.
+    pub async fn neighbours(
+        &self,
+        document: &IndexedDocument,
+    ) -> Result<[Option<IndexedDocument>; 2], StoreError> {
+        let mut found = [None, None];
+        for (found, key) in found.iter_mut().zip([document.key - 1, document.key + 1]) {
+            let row = sqlx::query(
+                "SELECT id, start_offset, end_offset, is_ended, state FROM documents WHERE id = ?1",
+            )
+            .bind(key)
+            .fetch_optional(&self.readers)
+            .await?;
+            let neighbour = row.as_ref().map(document_of).transpose()?;
+            *found = neighbour.filter(|neighbour| neighbour.terminal == document.terminal);
+        }
+        Ok(found)
     }
 
     /// At most `limit` documents from a place on, newest first: those that an FTS5 query finds, or all.
@@ -428,16 +453,16 @@ async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
 mod tests {
     use super::*;
 
-    fn document(terminal: i64, start: u64, text: &str) -> NewDocument<'_> {
-        NewDocument {
-            terminal,
-            range: (Offset(start), Offset(start + text.len() as u64)),
+    async fn put(index: &SearchIndex, terminal: i64, documents: &[(u64, &str)]) {
+        let documents = documents.iter().map(|(start, text)| NewDocument {
+            range: (Offset(*start), Offset(start + text.len() as u64)),
             is_ended: false,
-            state: b"state",
-            text,
-            next_state: b"next",
-            is_done: false,
-        }
+            state: b"state".to_vec(),
+            text: (*text).to_owned(),
+        });
+        let documents: Vec<_> = documents.collect();
+        let put = index.put(terminal, &documents, b"next", false);
+        put.await.unwrap();
     }
 
     async fn found(index: &SearchIndex, query: Option<&str>) -> Vec<(i64, u64)> {
@@ -457,13 +482,8 @@ mod tests {
         let database = directory.path().join("termd.db");
         fs::write(&database, "").unwrap();
         let index = SearchIndex::open(&database).await.unwrap();
-        for (terminal, start, text) in [
-            (2, 0, "alpha beta"),
-            (1, 0, "beta gamma"),
-            (2, 10, "gamma delta"),
-        ] {
-            index.put(&document(terminal, start, text)).await.unwrap();
-        }
+        put(&index, 1, &[(0, "beta gamma")]).await;
+        put(&index, 2, &[(0, "alpha beta"), (10, "gamma delta")]).await;
         assert_eq!(
             found(&index, Some("\"gam\" AND \"mma\"")).await,
             [(2, 10), (1, 0)]
@@ -499,7 +519,7 @@ mod tests {
         let path = SearchIndex::path_of(&database);
         fs::write(&path, "no database at all, but long enough to be looked at").unwrap();
         let index = SearchIndex::open(&database).await.unwrap();
-        index.put(&document(1, 0, "alpha")).await.unwrap();
+        put(&index, 1, &[(0, "alpha")]).await;
         drop(index);
         fs::copy(&database, directory.path().join("other")).unwrap();
         fs::rename(directory.path().join("other"), &database).unwrap();

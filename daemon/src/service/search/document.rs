@@ -6,18 +6,22 @@
 use termd_proto::Offset;
 use termd_vt::plain::{Anchor, Output, PlainSize, PlainText, Screen, Until, first_switch};
 
-use crate::store::IndexedDocument;
+use crate::store::{BLOCK_BYTES, IndexedDocument};
 use crate::terminal::output::transcript::{Span, Transcript, TranscriptError};
 
-/// Text in a document: what one row of the index is for. Of numbers in hexadecimal, 64 KiB hold nearly all
-/// trigrams, so that each of them would have to be looked at.
-pub(super) const DOCUMENT_BYTES: usize = 16 << 10;
+/// Text in a document: what one row of the index is for. A search for a number in hexadecimal looks at each
+/// document that has all its trigrams by chance: of 64 KiB nearly all, of 16 KiB one in ten, and of 4 KiB one
+/// in a hundred.
+pub(super) const DOCUMENT_BYTES: usize = 4 << 10;
+/// Text in a document that is not indexed.
+const LONG_DOCUMENT_BYTES: usize = 64 << 10;
 /// A longer line is cut. `termctl read --grep` cuts at the same length.
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// The most output of one document, which a search reads to verify a match in it.
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
-/// Output resolved between two looks at how much text there is.
-const STEP_BYTES: usize = 4 << 10;
+/// Output resolved between two looks at how much text there is, and whether it ends with a whole line: where
+/// lines wrap it often does not.
+const STEP_BYTES: usize = 512;
 /// Output read at a time.
 const READ_BYTES: u64 = 64 << 10;
 
@@ -42,6 +46,10 @@ pub(super) struct DocumentReader<'a> {
     plain: PlainText,
     start: Offset,
     state: Vec<u8>,
+    /// How much text is a document.
+    document_bytes: usize,
+    /// Output that was read and is not resolved yet: a document is mostly shorter than what is read.
+    waiting: Span,
 }
 
 impl<'a> DocumentReader<'a> {
@@ -61,9 +69,24 @@ impl<'a> DocumentReader<'a> {
             plain: plain.with_every_anchor(),
             start: Offset::ZERO,
             state: Vec::new(),
+            document_bytes: DOCUMENT_BYTES,
+            waiting: Span {
+                start: Offset::ZERO,
+                bytes: Vec::new(),
+            },
         };
         reader.begin();
         reader
+    }
+
+    /// With longer documents, for a search that reads all of them: the lines around a match are those of its
+    /// document.
+    #[must_use]
+    pub(super) fn with_long_documents(self) -> Self {
+        Self {
+            document_bytes: LONG_DOCUMENT_BYTES,
+            ..self
+        }
     }
 
     fn begin(&mut self) {
@@ -89,24 +112,27 @@ impl<'a> DocumentReader<'a> {
             if at >= end {
                 return Ok(None);
             }
-            let span = self.transcript.read_before(at, end, READ_BYTES).await?;
-            if span.bytes.is_empty() {
+            if self.waiting.bytes.is_empty() {
+                self.waiting = self.transcript.read_before(at, end, READ_BYTES).await?;
+            }
+            if self.waiting.bytes.is_empty() {
                 return Ok(None);
             }
-            if span.start > at {
+            if self.waiting.start > at {
                 let document = self.finish();
-                self.plain = after_gap(self.plain.size(), &span);
+                self.plain = after_gap(self.plain.size(), &self.waiting);
                 self.begin();
                 if document.output.text.is_empty() {
                     continue;
                 }
                 return Ok(Some(document));
             }
-            for step in span.bytes.chunks(STEP_BYTES) {
-                self.plain.advance(step);
-                if self.is_full() && self.plain.dump().is_some() {
-                    return Ok(Some(self.cut()));
-                }
+            let step = self.waiting.bytes.len().min(STEP_BYTES);
+            self.plain.advance(&self.waiting.bytes[..step]);
+            self.waiting.bytes.drain(..step);
+            self.waiting.start = self.waiting.start + step as u64;
+            if self.is_full() && self.plain.dump().is_some() {
+                return Ok(Some(self.cut()));
             }
         }
     }
@@ -124,7 +150,7 @@ impl<'a> DocumentReader<'a> {
         let text = self.plain.waiting();
         let is_cut = self.plain.waits_with_whole_lines() || text >= MAX_LINE_BYTES;
         let output = self.plain.fed() - self.start.0;
-        is_cut && (text >= DOCUMENT_BYTES || output >= MAX_OUTPUT_BYTES)
+        is_cut && (text >= self.document_bytes || output >= MAX_OUTPUT_BYTES)
     }
 
     fn cut(&mut self) -> Document {
@@ -149,45 +175,80 @@ fn after_gap(size: PlainSize, span: &Span) -> PlainText {
     PlainText::at(size, span.start.0, screen).with_every_anchor()
 }
 
-/// Where the first line of a document begins; `None` where its state is none of this termd.
-pub(super) fn first_line(document: &IndexedDocument) -> Option<Offset> {
-    Some(Offset(PlainText::restore(&document.state)?.next()))
+/// Makes the texts of one terminal's documents again, the last first.
+#[derive(Debug)]
+pub(super) struct DocumentTexts<'a> {
+    transcript: &'a Transcript,
+    /// What was read last, whole blocks: several documents are in a block.
+    blocks: Span,
 }
 
-/// The text of a document that is indexed, made again of its output; `None` where its state is none of this
-/// termd. What is not kept any more is left out.
-pub(super) async fn text_of(
-    transcript: &Transcript,
-    document: &IndexedDocument,
-) -> Result<Option<Output>, TranscriptError> {
-    let Some(plain) = PlainText::restore(&document.state) else {
-        return Ok(None);
-    };
-    let mut plain = plain.with_every_anchor();
-    let mut output = Output::default();
-    loop {
-        let at = Offset(plain.fed());
-        if at >= document.end {
-            break;
+impl<'a> DocumentTexts<'a> {
+    pub(super) fn new(transcript: &'a Transcript) -> Self {
+        Self {
+            transcript,
+            blocks: Span {
+                start: Offset::ZERO,
+                bytes: Vec::new(),
+            },
         }
-        let span = transcript
-            .read_before(at, document.end, MAX_OUTPUT_BYTES)
-            .await?;
-        if span.bytes.is_empty() {
-            break;
+    }
+
+    /// The text of a document that is indexed, made by the resolver in the state of its start. What is
+    /// not kept any more is left out.
+    pub(super) async fn text_of(
+        &mut self,
+        document: &IndexedDocument,
+        plain: PlainText,
+    ) -> Result<Output, TranscriptError> {
+        let mut plain = plain.with_every_anchor();
+        let mut output = Output::default();
+        loop {
+            let at = Offset(plain.fed());
+            if at >= document.end {
+                break;
+            }
+            if let Some(bytes) = self.whole(at, document.end).await? {
+                plain.advance(bytes);
+                continue;
+            }
+            let span = (self.transcript)
+                .read_before(at, document.end, MAX_OUTPUT_BYTES)
+                .await?;
+            if span.bytes.is_empty() {
+                break;
+            }
+            if span.start > at {
+                plain.give(Until::Final);
+                append(&mut output, plain.take());
+                plain = after_gap(plain.size(), &span);
+            }
+            plain.advance(&span.bytes);
         }
-        if span.start > at {
+        if document.is_ended {
             plain.give(Until::Final);
-            append(&mut output, plain.take());
-            plain = after_gap(plain.size(), &span);
         }
-        plain.advance(&span.bytes);
+        append(&mut output, plain.take());
+        Ok(output)
     }
-    if document.is_ended {
-        plain.give(Until::Final);
+
+    /// The output in a range, if it is not too long, and no gap is in its blocks.
+    async fn whole(&mut self, at: Offset, end: Offset) -> Result<Option<&[u8]>, TranscriptError> {
+        let has_all = |blocks: &Span| blocks.start <= at && end <= blocks.end();
+        if end.since(at) > MAX_OUTPUT_BYTES {
+            return Ok(None);
+        }
+        if !has_all(&self.blocks) {
+            let start = Offset(at.0 - at.0 % BLOCK_BYTES as u64);
+            self.blocks = self.transcript.read(start, end.since(start)).await?;
+        }
+        if !has_all(&self.blocks) {
+            return Ok(None);
+        }
+        let within = |offset: Offset| usize::try_from(offset.since(self.blocks.start)).ok();
+        let range = within(at).zip(within(end));
+        Ok(range.and_then(|(from, to)| self.blocks.bytes.get(from..to)))
     }
-    append(&mut output, plain.take());
-    Ok(Some(output))
 }
 
 fn append(output: &mut Output, more: Output) {

@@ -1,12 +1,18 @@
 //! Indexes what terminals have printed, while the daemon is idle.
+//!
+//! The work is done on a thread of its own, which gives way to all others. Niceness alone does not keep it
+//! from a command's way: the kernel shares processors between sessions before it looks at niceness. So the
+//! indexer also stands back while a terminal prints without end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use termd_proto::event::TerminalEvent;
 use termd_proto::{Offset, TerminalId};
 use termd_vt::plain::PlainSize;
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -16,7 +22,8 @@ use super::document::{DOCUMENT_BYTES, Document, DocumentReader};
 use super::trigrams::fold;
 use crate::clock::now_ms;
 use crate::service::registry::Registry;
-use crate::store::{NewDocument, SearchIndex, Store, StoreError, TerminalRow};
+use crate::store::{INDEX_NICENESS, NewDocument, SearchIndex, Store, StoreError, TerminalRow};
+use crate::terminal::output::flood_turn::FloodTurns;
 use crate::terminal::output::transcript::{Transcript, TranscriptError};
 
 /// How long after a terminal's end its output is indexed: with that of the others that end with it.
@@ -27,8 +34,11 @@ const PERIOD: Duration = Duration::from_mins(1);
 const SWEEP: Duration = Duration::from_hours(1);
 /// The pause before the first look: a server's start has better to do.
 const FIRST: Duration = Duration::from_secs(5);
-/// How long it stands back while output waits to be written.
+/// How long it stands back while a terminal prints without end, or output waits to be written.
 const STAND_BACK: Duration = Duration::from_millis(250);
+/// Documents written in one transaction: each has to be merged with what is there. A flood that begins
+/// meanwhile waits for its end.
+const BATCH: usize = 16;
 /// Terminals read from the database at a time.
 const PAGE: u32 = 200;
 /// How long a terminal must have ended before what is left of it is indexed as its last part: its task may
@@ -52,6 +62,9 @@ pub(crate) struct Indexer {
     index: Arc<SearchIndex>,
     events: broadcast::Receiver<TerminalEvent>,
     stopping: CancellationToken,
+    flood_turns: FloodTurns,
+    /// How many turns of floods had begun at the last look.
+    turns_begun: u64,
     /// How far the running terminals were when they were last looked at.
     seen: HashMap<TerminalId, Offset>,
     /// When all terminals were last looked at.
@@ -73,6 +86,7 @@ impl Indexer {
         index: Arc<SearchIndex>,
         events: broadcast::Receiver<TerminalEvent>,
         stopping: CancellationToken,
+        flood_turns: FloodTurns,
     ) -> Self {
         Self {
             store,
@@ -80,12 +94,29 @@ impl Indexer {
             index,
             events,
             stopping,
+            turns_begun: flood_turns.begun(),
+            flood_turns,
             seen: HashMap::new(),
             swept: Instant::now(),
         }
     }
 
-    pub(crate) async fn run(mut self) {
+    /// Starts the indexer's thread. Must be called inside the runtime, whose timers it uses.
+    pub(crate) fn start(self) {
+        let runtime = Handle::current();
+        let started = thread::Builder::new()
+            .name("termd-resolve".to_owned())
+            .spawn(move || {
+                // A refused niceness changes only the order.
+                let _ = rustix::process::setpriority_process(None, INDEX_NICENESS);
+                runtime.block_on(self.run());
+            });
+        if let Err(error) = started {
+            tracing::warn!(%error, "nothing is indexed for the search");
+        }
+    }
+
+    async fn run(mut self) {
         let stopping = self.stopping.clone();
         let work = async {
             sleep(FIRST).await;
@@ -99,6 +130,7 @@ impl Indexer {
             }
         };
         tokio::select! {
+            biased;
             () = stopping.cancelled() => {}
             () = work => {}
         }
@@ -163,7 +195,7 @@ impl Indexer {
     }
 
     /// Indexes what is not indexed, and forgets what is not kept.
-    pub(super) async fn sweep(&self) -> Result<(), IndexError> {
+    pub(super) async fn sweep(&mut self) -> Result<(), IndexError> {
         let mut newest = i64::MAX;
         let mut known = self.index.terminals();
         loop {
@@ -183,7 +215,7 @@ impl Indexer {
         Ok(())
     }
 
-    async fn terminal(&self, number: i64, row: &TerminalRow) -> Result<(), IndexError> {
+    async fn terminal(&mut self, number: i64, row: &TerminalRow) -> Result<(), IndexError> {
         let progress = self.index.progress(number);
         let is_gone = row.start >= row.end;
         if is_gone {
@@ -223,46 +255,47 @@ impl Indexer {
         };
         loop {
             self.stand_back().await;
-            let Some(document) = reader.next(row.end).await? else {
-                break;
-            };
-            self.put(number, &document, reader.state(), false).await?;
+            let mut batch = Vec::new();
+            while batch.len() < BATCH
+                && let Some(document) = reader.next(row.end).await?
+            {
+                batch.push(new_document(document));
+            }
+            let is_last = batch.len() < BATCH;
+            if is_last && has_ended {
+                let last = reader.finish();
+                let end = last.end.max(row.end);
+                batch.push(new_document(Document { end, ..last }));
+            }
+            let is_done = is_last && has_ended;
+            (self.index)
+                .put(number, &batch, reader.state(), is_done)
+                .await?;
+            if is_last {
+                return Ok(());
+            }
         }
-        if has_ended {
-            let last = reader.finish();
-            let end = last.end.max(row.end);
-            let last = Document { end, ..last };
-            self.put(number, &last, reader.state(), true).await?;
-        }
-        Ok(())
     }
 
-    async fn put(
-        &self,
-        terminal: i64,
-        document: &Document,
-        next_state: &[u8],
-        is_done: bool,
-    ) -> Result<(), IndexError> {
-        let text = fold(&document.output.text);
-        let new = NewDocument {
-            terminal,
-            range: (document.start, document.end),
-            is_ended: document.is_ended,
-            state: &document.state,
-            text: &text,
-            next_state,
-            is_done,
-        };
-        Ok(self.index.put(&new).await?)
-    }
-
-    /// Waits while output comes, or the disk takes nothing.
-    async fn stand_back(&self) {
-        while self.store.is_busy() || self.store.stall().is_some() {
+    /// Waits while much output comes, or the disk takes nothing.
+    pub(super) async fn stand_back(&mut self) {
+        loop {
+            let before = std::mem::replace(&mut self.turns_begun, self.flood_turns.begun());
+            let floods = self.turns_begun != before;
+            if !floods && !self.store.is_busy() && self.store.stall().is_none() {
+                return;
+            }
             sleep(STAND_BACK).await;
         }
-        tokio::task::yield_now().await;
+    }
+}
+
+fn new_document(document: Document) -> NewDocument {
+    NewDocument {
+        range: (document.start, document.end),
+        is_ended: document.is_ended,
+        text: fold(&document.output.text),
+        state: document.state,
     }
 }
 

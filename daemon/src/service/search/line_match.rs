@@ -61,6 +61,26 @@ pub(super) fn matches(
     locate(output, found)
 }
 
+/// The lines of a text as they stand around a match.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| cut(line, 0..0).0).collect()
+}
+
+impl LineMatch {
+    /// Adds lines of the text before, so that `most` stand before the match.
+    pub(super) fn add_before(&mut self, lines: &[String], most: usize) {
+        let missing = most.saturating_sub(self.before.len());
+        let from = lines.len().saturating_sub(missing);
+        self.before.splice(0..0, lines[from..].iter().cloned());
+    }
+
+    /// Adds lines of the text behind, so that `most` stand behind the match.
+    pub(super) fn add_after(&mut self, lines: &[String], most: usize) {
+        let missing = most.saturating_sub(self.after.len());
+        self.after.extend(lines.iter().take(missing).cloned());
+    }
+}
+
 /// Says where the lines are in the output. A secret that was hidden has as many lines as before, or the
 /// lines behind it are said to be a little off.
 fn locate(output: &Output, found: Vec<(usize, LineMatch)>) -> Vec<LineMatch> {

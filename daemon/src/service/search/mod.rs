@@ -22,13 +22,14 @@ use termd_proto::command::CommandInfo;
 use termd_proto::search::{CommandHit, OutputHit, SearchHit, SearchIn, SearchPage};
 use termd_proto::terminal::Front;
 use termd_proto::{Label, Offset, TerminalId};
+use termd_vt::plain::PlainText;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 pub(crate) use self::indexer::Indexer;
 pub(crate) use self::pattern::Pattern;
 
-use self::document::{DocumentReader, first_line, text_of};
+use self::document::{DocumentReader, DocumentTexts};
 use self::indexer::size_of;
 use self::line_match::{LineMatch, matches};
 use self::nearby::Nearby;
@@ -379,6 +380,7 @@ impl PageSearch<'_> {
         let Some(candidates) = candidates else {
             return Ok(None);
         };
+        let mut texts = DocumentTexts::new(&terminal.transcript);
         while let Some(document) = candidates.next_of(number).await? {
             if document.start >= indexed {
                 continue;
@@ -386,23 +388,63 @@ impl PageSearch<'_> {
             if self.is_late() {
                 return Ok(Some(before));
             }
-            let first = first_line(&document);
-            if first.is_some_and(|first| first >= bound) {
-                continue;
-            }
-            let Some(text) = text_of(&terminal.transcript, &document).await? else {
+            let Some(plain) = PlainText::restore(&document.state) else {
                 tracing::warn!(terminal = %row.id, "a damaged state in the index of the search");
                 continue;
             };
+            let first = Offset(plain.next());
+            if first >= bound {
+                continue;
+            }
+            let text = texts.text_of(&document, plain).await?;
             let mut found = self.matches(&terminal, &text);
             found.retain(|found| found.offset < bound);
+            if self.lacks_context(&found) {
+                let beside = candidates.index.neighbours(&document).await?;
+                self.add_context(&terminal, &mut found, beside, &mut texts)
+                    .await?;
+            }
             if let Some(next) = self.take(&terminal, found).await? {
                 return Ok(Some(next));
             }
-            before = first.map_or(before, |first| before.min(first));
+            before = before.min(first);
             tokio::task::yield_now().await;
         }
         Ok(None)
+    }
+
+    /// Whether a match is so near the edge of its document that lines around it stand in the next one.
+    fn lacks_context(&self, found: &[LineMatch]) -> bool {
+        let wanted = self.search.context;
+        let mut found = found.iter();
+        found.any(|found| found.before.len() < wanted || found.after.len() < wanted)
+    }
+
+    /// Adds lines of the documents beside the one that the matches are in.
+    async fn add_context(
+        &self,
+        terminal: &Terminal,
+        found: &mut [LineMatch],
+        beside: [Option<IndexedDocument>; 2],
+        texts: &mut DocumentTexts<'_>,
+    ) -> Result<(), TerminalError> {
+        let mut lines = [Vec::new(), Vec::new()];
+        for (lines, document) in lines.iter_mut().zip(beside) {
+            let Some(document) = document else { continue };
+            let Some(plain) = PlainText::restore(&document.state) else {
+                continue;
+            };
+            let text = texts.text_of(&document, plain).await?.text;
+            let secrets = &self.searcher.output_secrets;
+            let hidden = secrets.hidden_in_lines(self.front, terminal, &text);
+            *lines = line_match::lines(hidden.as_deref().unwrap_or(&text));
+        }
+        let [before, after] = lines;
+        for found in found {
+            found.add_before(&before, self.search.context);
+            found.add_after(&after, self.search.context);
+        }
+        Ok(())
     }
 
     fn matches(&self, terminal: &Terminal, text: &termd_vt::plain::Output) -> Vec<LineMatch> {
@@ -453,7 +495,7 @@ impl PageSearch<'_> {
         let resumed =
             state.and_then(|(_, state)| DocumentReader::resume(&terminal.transcript, &state));
         let fresh = || DocumentReader::new(&terminal.transcript, size_of(row), row.start);
-        let mut reader = resumed.unwrap_or_else(fresh);
+        let mut reader = resumed.unwrap_or_else(fresh).with_long_documents();
         let first = reader.first_line();
         if first >= before {
             return Ok(Some((before, Vec::new())));

@@ -15,6 +15,7 @@ use super::*;
 use crate::config::MaxRunning;
 use crate::service::PolicyInForce;
 use crate::store::{BLOCK_BYTES, Block, own_actor};
+use crate::terminal::output::flood_turn::{FloodTurn, FloodTurns};
 
 const SIZE: PlainSize = PlainSize { cols: 80, rows: 24 };
 
@@ -76,12 +77,17 @@ impl Fixture {
     }
 
     fn indexer(&self, index: &Arc<SearchIndex>) -> Indexer {
+        self.indexer_beside(index, FloodTurns::default())
+    }
+
+    fn indexer_beside(&self, index: &Arc<SearchIndex>, flood_turns: FloodTurns) -> Indexer {
         Indexer::new(
             self.store.clone(),
             Arc::clone(&self.registry),
             Arc::clone(index),
             broadcast::Sender::new(1).subscribe(),
             CancellationToken::new(),
+            flood_turns,
         )
     }
 
@@ -267,6 +273,30 @@ async fn an_offset_leads_to_the_line() {
 }
 
 #[tokio::test]
+async fn lines_around_a_hit_are_given_over_the_edge_of_a_document() {
+    let mut fixture = Fixture::new().await;
+    let lines: Vec<String> = (0..2_000).map(|at| format!("line {at} of many")).collect();
+    let output = lines
+        .iter()
+        .flat_map(|line| format!("{line}\r\n").into_bytes());
+    let number = fixture.add(output.collect(), Some(1)).await;
+    let index = fixture.index().await;
+    fixture.indexer(&index).sweep().await.unwrap();
+    assert!(index.progress(number).unwrap().documents > 5);
+    let search = Search {
+        context: 3,
+        ..of("many", PatternKind::Words)
+    };
+    let hits = found(&fixture.searcher(Some(index)), search).await;
+    assert_eq!(hits.len(), lines.len());
+    for (at, hit) in hits.iter().rev().enumerate() {
+        assert_eq!(hit.line, lines[at]);
+        assert_eq!(hit.before, lines[at.saturating_sub(3)..at]);
+        assert_eq!(hit.after, lines[at + 1..lines.len().min(at + 4)]);
+    }
+}
+
+#[tokio::test]
 async fn what_is_erased_is_found_no_more_and_is_in_no_file() {
     let mut fixture = Fixture::new().await;
     let number = fixture.add(b"the needle\r\n".repeat(20), Some(1)).await;
@@ -322,6 +352,30 @@ async fn a_search_whose_time_is_over_says_so_and_goes_on() {
     assert_eq!(found(&searcher, search).await, all);
 }
 
+/// Polls once, and gives up.
+async fn is_done_at_once<F: Future>(work: F) -> bool {
+    tokio::pin!(work);
+    let once = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context)));
+    once.await.is_ready()
+}
+
+#[tokio::test]
+async fn the_indexer_stands_back_while_a_terminal_prints_without_end() {
+    let fixture = Fixture::new().await;
+    let index = fixture.index().await;
+    let flood_turns = FloodTurns::default();
+    let mut indexer = fixture.indexer_beside(&index, flood_turns.clone());
+    assert!(is_done_at_once(indexer.stand_back()).await);
+    let now = std::time::Instant::now();
+    let mut flood = FloodTurn::new(flood_turns, now);
+    flood.add(1 << 20, now);
+    flood.turn().await;
+    // The writer keeps up: nothing waits for it.
+    assert!(!fixture.store.is_busy());
+    assert!(!is_done_at_once(indexer.stand_back()).await);
+    assert!(is_done_at_once(indexer.stand_back()).await, "no turn since");
+}
+
 #[tokio::test]
 async fn a_search_that_is_given_up_leaves_its_turn_to_others() {
     let mut fixture = Fixture::new().await;
@@ -333,14 +387,9 @@ async fn a_search_that_is_given_up_leaves_its_turn_to_others() {
     let searcher = fixture.searcher(None);
     for _ in 0..2 * MAX_SEARCHES {
         let search = of("^.{7}Q$", PatternKind::Regex);
-        let given_up = {
-            let search = searcher.search(&search, Front::Cli);
-            tokio::pin!(search);
-            // Once around: it has its turn and reads.
-            let once = std::future::poll_fn(|context| Poll::Ready(search.as_mut().poll(context)));
-            once.await.is_pending()
-        };
-        assert!(given_up, "it was done at once");
+        // Once around: it has its turn and reads.
+        let is_done = is_done_at_once(searcher.search(&search, Front::Cli)).await;
+        assert!(!is_done, "it was done at once");
     }
     assert_eq!(searcher.turns.available_permits(), MAX_SEARCHES);
     let all = found(&searcher, of("redis", PatternKind::Words)).await;

@@ -119,6 +119,17 @@ pub(crate) async fn read(
     max: u64,
 ) -> Result<StoredBytes, StoreError> {
     let start = first_stored(&mut *connection, id, since).await?;
+    read_from(connection, id, start, max).await
+}
+
+/// The same by one statement, which sees one state of the database; empty where nothing is stored at
+/// `start`.
+pub(crate) async fn read_from(
+    connection: &mut SqliteConnection,
+    id: &TerminalId,
+    start: Offset,
+    max: u64,
+) -> Result<StoredBytes, StoreError> {
     let mut read = StoredBytes {
         start,
         bytes: Vec::new(),

@@ -2,9 +2,11 @@
 //!
 //! **Invariant:** nothing here knows SQLite.
 
+use std::cell::RefCell;
 use std::io;
 
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::get_frame_content_size;
 
 /// The lowest level: log-like output shrinks six-fold and costs less than writing it would.
 const LEVEL: i32 = 1;
@@ -44,6 +46,25 @@ impl Packer {
     }
 }
 
+thread_local! {
+    /// Each thread's context: to make one takes about as long as to unpack a block.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// The data of a zstd frame that says its length; `None` where it is something else, or longer than `max`.
+fn decompress(data: &[u8], max: usize) -> Option<Vec<u8>> {
+    let length = usize::try_from(get_frame_content_size(data).ok()??).ok()?;
+    if length > max {
+        return None;
+    }
+    DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        if decompressor.is_none() {
+            *decompressor = Decompressor::new().ok();
+        }
+        decompressor.as_mut()?.decompress(data, length).ok()
+    })
+}
+
 /// Unpacks what a [`Packer`] packed. `length` is what the row says that it holds; `None` where the
 /// data is something else, or longer than `max`. Never takes more memory than `max`.
 pub(super) fn unpack(encoding: i64, data: &[u8], length: u64, max: usize) -> Option<Vec<u8>> {
@@ -52,7 +73,7 @@ pub(super) fn unpack(encoding: i64, data: &[u8], length: u64, max: usize) -> Opt
         .filter(|length| *length <= max)?;
     let bytes = match encoding {
         0 => data.to_vec(),
-        1 => Decompressor::new().ok()?.decompress(data, length).ok()?,
+        1 => decompress(data, length)?,
         _ => return None,
     };
     (bytes.len() == length).then_some(bytes)
@@ -63,7 +84,7 @@ pub(crate) fn unpack_tagged(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     let (encoding, data) = packed.split_first()?;
     match encoding {
         0 if data.len() <= max => Some(data.to_vec()),
-        1 => Decompressor::new().ok()?.decompress(data, max).ok(),
+        1 => decompress(data, max),
         _ => None,
     }
 }

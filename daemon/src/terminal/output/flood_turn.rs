@@ -30,6 +30,8 @@ pub struct FloodTurns {
     turn: Arc<Semaphore>,
     /// How often somebody has acted.
     acts: Arc<AtomicU64>,
+    /// How many turns have begun.
+    begun: Arc<AtomicU64>,
 }
 
 impl Default for FloodTurns {
@@ -37,6 +39,7 @@ impl Default for FloodTurns {
         Self {
             turn: Arc::new(Semaphore::new(1)),
             acts: Arc::default(),
+            begun: Arc::default(),
         }
     }
 }
@@ -45,6 +48,11 @@ impl FloodTurns {
     /// Somebody does something: after this turn the floods rest.
     pub(crate) fn somebody_acts(&self) {
         self.acts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many turns have begun. While it grows, some terminal prints without end.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed)
     }
 
     fn acts(&self) -> u64 {
@@ -142,6 +150,7 @@ impl FloodTurn {
         let Some(permit) = poll_fn(|context| turns.poll_acquire(context)).await else {
             return pending().await;
         };
+        self.turns.begun.fetch_add(1, Ordering::Relaxed);
         self.state = State::Held {
             permit,
             until: Instant::now() + TURN,
@@ -195,6 +204,7 @@ mod tests {
         assert!(!first.may_read() && !second.may_read());
         assert!(is_there(&mut first).await && first.may_read());
         assert!(!is_there(&mut second).await && !second.may_read());
+        assert_eq!(turns.begun(), 1);
         let end = first.ends_at().unwrap();
         first.add(1, end);
         assert!(!first.may_read(), "its time is over, and it floods");
