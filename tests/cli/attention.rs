@@ -76,8 +76,9 @@ fn a_wait_for_attention_ends_when_something_waits() {
     let waited = TermctlOutput::wait(waits);
     assert_eq!(waited.out, format!("{other} failed no network\n"));
     // One that is closed waits for nobody.
-    let waits = spawn(&daemon, &["wait", "--attention", "--any", &other]);
     ok(&daemon, &["send", &other, "-k", "enter"]);
+    wait_until("it runs on", || !waiting(&daemon).contains("no network"));
+    let waits = spawn(&daemon, &["wait", "--attention", "--any", &other]);
     ok(&daemon, &["close", &other]);
     let closed = TermctlOutput::wait(waits);
     assert_eq!(closed.code, Some(125), "{closed:?}");

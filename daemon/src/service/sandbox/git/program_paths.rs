@@ -87,8 +87,6 @@ struct PathFinder<'a> {
 struct Line {
     has_scripts: bool,
     has_shell: bool,
-    /// How many interpreters are in it that may find a file by its name without the end: `node n`.
-    module_finders: usize,
     /// Whether it says where programs are looked for.
     has_directories: bool,
 }
@@ -105,9 +103,6 @@ impl PathFinder<'_> {
                 || words.iter().any(Word::runs_scripts)
                 || words.iter().any(is_computed_program),
             has_shell: words.iter().any(Word::is_shell),
-            module_finders: (words.iter())
-                .filter(|word| word.runs_scripts() && !word.is_shell())
-                .count(),
             has_directories: words.iter().any(sets_path),
         };
         for word in &words {
@@ -191,7 +186,7 @@ impl PathFinder<'_> {
             };
             let is_named = is_taken || is_file();
             self.add_if(is_named, part);
-            if line.module_finders > 0 || (line.has_scripts && word.is_behind_module_option()) {
+            if line.has_scripts && word.is_behind_module_option() {
                 for end in MODULE_ENDS {
                     self.add(&[part, end.as_bytes()].concat());
                 }
