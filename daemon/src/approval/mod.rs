@@ -366,7 +366,7 @@ mod tests {
     /// Each command of each client is looked up so. Who waits for a change would wake each time.
     #[test]
     fn to_look_for_a_denial_is_no_change() {
-        let approvals = Approvals::new(Duration::from_secs(60), RedactionKey::default());
+        let approvals = Approvals::new(Duration::from_mins(1), RedactionKey::default());
         let changes = approvals.watch();
         let subject = Subject {
             front: Front::Mcp,
