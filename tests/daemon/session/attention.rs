@@ -101,8 +101,10 @@ fn programs_that_wait_run_or_have_ended() {
         }
     }
     for (id, program, state, why) in &started {
-        let got = wait_for_state(&mut client, id, state);
-        assert!(got.starts_with(why), "{program}: {got:?} is not {why:?}");
+        wait_until(&format!("{program} is {state} {why}"), || {
+            let now = attention(&mut client, id);
+            now.0 == *state && now.1.starts_with(why)
+        });
     }
     // It stays so: what was looked at again and again is no other thing.
     for (id, program, state, _) in &started {
