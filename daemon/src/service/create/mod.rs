@@ -5,7 +5,7 @@ mod preflight;
 mod request;
 mod spawn_request;
 mod starter;
-mod stdin_script;
+mod stdin_file;
 mod variables;
 
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use termd_proto::terminal::{
     MAX_INHERITED_FD, MIN_COLS, Owner, Stderr, Stdin, Stdio,
 };
 
-use super::stdin_script::{StdinUse, line_with_stdin};
+use super::stdin_file::{StdinUse, line_with_stdin};
 use crate::config::AgentsConfig;
 use crate::keeper_client::SharedFds;
 use crate::terminal::error::TerminalError;

@@ -1,4 +1,4 @@
-//! The script that an agent's shell would read from a file on standard input, for the gate.
+//! A file on standard input of an agent's shell, for the gate: the shell's script, or what its text may run.
 //!
 //! The file is read at its place and the place stays, so that the shell reads it all. What comes by a pipe
 //! could only be looked at by taking it away, and is not judged.
@@ -28,11 +28,7 @@ pub(super) enum StdinUse {
 /// The line that does the same with the file's text in it. `None`: standard input is no file, or an empty
 /// one, or a long one that is not the script. `argv` is the shell's, as a line.
 pub(super) fn line_with_stdin(argv: &str, stdin: BorrowedFd<'_>, used: StdinUse) -> Option<String> {
-    let most = match used {
-        StdinUse::Script => MAX_SCRIPT_BYTES,
-        StdinUse::Input => MAX_INPUT_BYTES,
-    };
-    let script = script_in(stdin).filter(|script| !script.is_empty() && script.len() <= most)?;
+    let script = text_in(stdin, used).filter(|text| !text.is_empty())?;
     let mut end = END.to_owned();
     while script.lines().any(|line| line == end) {
         end.push('_');
@@ -41,16 +37,21 @@ pub(super) fn line_with_stdin(argv: &str, stdin: BorrowedFd<'_>, used: StdinUse)
     Some(format!("{argv} <<'{end}'\n{script}{newline}{end}"))
 }
 
-/// What a file holds from its place on.
-fn script_in(file: BorrowedFd<'_>) -> Option<String> {
+/// What a file holds from its place on, if it is to be judged.
+fn text_in(file: BorrowedFd<'_>, used: StdinUse) -> Option<String> {
     let metadata = fstat(file).ok()?;
     if FileType::from_raw_mode(metadata.st_mode) != FileType::RegularFile {
         return None;
     }
     let mut place = seek(file, SeekFrom::Current(0)).ok()?;
-    let mut script = vec![0; MAX_SCRIPT_BYTES];
+    let size = u64::try_from(metadata.st_size).ok()?;
+    let left = usize::try_from(size.saturating_sub(place)).ok()?;
+    if used == StdinUse::Input && left > MAX_INPUT_BYTES {
+        return None;
+    }
+    let mut text = vec![0; left.min(MAX_SCRIPT_BYTES)];
     let mut length = 0;
-    while let Some(rest) = script.get_mut(length..).filter(|rest| !rest.is_empty()) {
+    while let Some(rest) = text.get_mut(length..).filter(|rest| !rest.is_empty()) {
         match pread(file, rest, place) {
             Ok(0) | Err(_) => break,
             Ok(count) => {
@@ -59,8 +60,8 @@ fn script_in(file: BorrowedFd<'_>) -> Option<String> {
             }
         }
     }
-    script.truncate(length);
-    Some(String::from_utf8_lossy(&script).into_owned())
+    text.truncate(length);
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 #[cfg(test)]
@@ -87,6 +88,11 @@ mod tests {
             None,
             "nothing is left"
         );
+        // A long one is a script, or data.
+        file.set_len(MAX_INPUT_BYTES as u64 + 1).unwrap();
+        file.rewind().unwrap();
+        let long = |used| line_with_stdin("bash", file.as_fd(), used).is_some();
+        assert!(long(StdinUse::Script) && !long(StdinUse::Input));
         let (reader, _writer) = std::io::pipe().unwrap();
         assert_eq!(
             line_with_stdin("bash", reader.as_fd(), StdinUse::Input),
