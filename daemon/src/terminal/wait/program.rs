@@ -158,9 +158,12 @@ fn selects_tty(pid: i32) -> bool {
         && watched.all(|descriptor| is_tty(pid, descriptor))
 }
 
-/// Whether a process sleeps in a system call that only input ends, and no timeout.
+/// Whether a process sleeps in a read of a tty, or in a wait for descriptors that no timeout ends.
 pub fn waits_without_end(pid: i32) -> bool {
-    SystemCall::of(pid).is_some_and(SystemCall::has_no_timeout)
+    SystemCall::of(pid).is_some_and(|call| match call.number {
+        libc::SYS_read => is_tty(pid, call.arguments[0]),
+        _ => call.has_no_timeout(),
+    })
 }
 
 fn is_select(number: libc::c_long) -> bool {
@@ -198,14 +201,13 @@ impl SystemCall {
         Self::parse(&fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?)
     }
 
-    /// Whether it is a read of a tty or a wait for descriptors, without a timeout. A timeout is a number of
-    /// milliseconds, negative for none, or the address of one.
+    /// Whether it is a wait for descriptors without a timeout. A timeout is a number of milliseconds,
+    /// negative for none, or the address of one.
     fn has_no_timeout(self) -> bool {
         let [_, _, third, fourth, fifth] = self.arguments;
         // The kernel looks at the lower half of an int.
         let is_negative = |milliseconds: u64| milliseconds & (1 << 31) != 0;
         match self.number {
-            libc::SYS_read => true,
             #[cfg(target_arch = "x86_64")]
             libc::SYS_select => fifth == 0,
             libc::SYS_pselect6 => fifth == 0,
@@ -303,7 +305,7 @@ mod tests {
     #[test]
     fn a_wait_without_a_timeout_is_known_by_its_arguments() {
         for (number, arguments, is_endless) in [
-            (libc::SYS_read, [0, 0x7ffc, 1, 0, 0], true),
+            (libc::SYS_read, [0, 0x7ffc, 1, 0, 0], false),
             (libc::SYS_pselect6, [1, 0x7ffc, 0, 0, 0], true),
             (libc::SYS_pselect6, [1, 0x7ffc, 0, 0, 0x7ffd], false),
             (libc::SYS_ppoll, [0x7ffc, 1, 0, 0, 0], true),
