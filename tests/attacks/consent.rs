@@ -603,13 +603,19 @@ fn variables_after_consent() {
     }
 }
 
-fn denied_in_other_texts() {
-    let daemon = TestDaemon::start();
-    let mut agent = client(&daemon, "mcp", "an agent");
-    let mut person = client(&daemon, "cli", "a person");
+/// An agent, a person, and a shell of the agent's at its prompt.
+fn agent_at_a_shell(daemon: &TestDaemon) -> (RawClient, RawClient, String) {
+    let mut agent = client(daemon, "mcp", "an agent");
+    let person = client(daemon, "cli", "a person");
     let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
     let terminal = agent.create_terminal(&params);
     agent.wait_for_text(&terminal, "$");
+    (agent, person, terminal)
+}
+
+fn denied_in_other_texts() {
+    let daemon = TestDaemon::start();
+    let (mut agent, mut person, terminal) = agent_at_a_shell(&daemon);
     let send = |text: &str| json!({ "id": terminal, "text": format!("{text}\r") });
     let asked = agent.err("session.send", &send("rm -rf t"));
     let no = json!({ "id": asked.data["approval"], "decision": "deny" });
@@ -630,11 +636,7 @@ fn denied_in_other_texts() {
 
 fn question_with_all_lines() {
     let daemon = TestDaemon::start();
-    let mut agent = client(&daemon, "mcp", "an agent");
-    let mut person = client(&daemon, "cli", "a person");
-    let params = json!({ "command": "bash", "args": ["--norc", "-i"] });
-    let terminal = agent.create_terminal(&params);
-    agent.wait_for_text(&terminal, "$");
+    let (mut agent, mut person, terminal) = agent_at_a_shell(&daemon);
     let send = |text: &str| json!({ "id": terminal, "text": format!("{text}\r") });
     let asked = agent.err("session.send", &send("x=precious\rrm -rf $x\rls"));
     let listed = person.ok("approval.list", &json!({}));
