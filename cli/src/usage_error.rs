@@ -53,7 +53,7 @@ pub(crate) enum UsageError {
     #[error("{0} asks whether something may run: `termctl approvals {0}` shows it")]
     NoSecretAsked(String),
     /// `wait --attention` of a terminal that is closed.
-    #[error("{0} is closed, and waits for nobody")]
+    #[error("{0} is closed: it waits for no answer")]
     ClosedNeverWaits(String),
     /// `rename` of a closed terminal.
     #[error("{0} is closed, and keeps its label")]

@@ -87,6 +87,16 @@ pub enum ReportedState {
     Failed,
 }
 
+impl From<ReportedState> for AttentionState {
+    fn from(state: ReportedState) -> Self {
+        match state {
+            ReportedState::Input => Self::Input,
+            ReportedState::Done => Self::Done,
+            ReportedState::Failed => Self::Failed,
+        }
+    }
+}
+
 /// Params of `attention.report`. Who watches sees it in `approval.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportAttention {

@@ -227,6 +227,18 @@ fn an_agent_does_not_answer() {
         "\"$SUDO_ASKPASS\" Password; echo code $?",
     );
     let question = watcher.asked("Password");
+    let shown = ok(&daemon, &["approvals", question["id"].as_str().unwrap()]);
+    assert!(
+        shown.contains("Password") && shown.lines().count() == 1,
+        "{shown}"
+    );
+    // The tty would take it for a key.
+    let keys = answer(&daemon, &question, "a\u{3}b");
+    assert_eq!(
+        (keys.code, keys.err.lines().count()),
+        (Some(2), 1),
+        "{keys:?}"
+    );
     let refused = agent.err(
         "secret.answer",
         &json!({ "id": question["id"], "secret": "guess" }),

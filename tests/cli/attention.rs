@@ -32,6 +32,8 @@ fn what_waits_is_listed_by_urgency_and_leaves_when_it_is_seen() {
         ok(&daemon, &["status", "--line"]),
         "input 1  failed 1  done 1  running 1"
     );
+    let counts = termctl(&daemon, &["--json", "status", "--line"]).json();
+    assert_eq!((&counts["input"], &counts["idle"]), (&json!(1), &json!(0)));
     let table = ok(&daemon, &["list", "--waiting"]);
     assert!(table.lines().next().unwrap().contains("WAITS"), "{table}");
     assert!(table.contains("input "), "{table}");
@@ -75,7 +77,7 @@ fn a_wait_for_attention_ends_when_something_waits() {
     });
     let waited = TermctlOutput::wait(waits);
     assert_eq!(waited.out, format!("{other} failed no network\n"));
-    // One that is closed waits for nobody.
+    // One that is closed waits for no answer.
     ok(&daemon, &["send", &other, "-k", "enter"]);
     wait_until("it runs on", || !waiting(&daemon).contains("no network"));
     let waits = spawn(&daemon, &["wait", "--attention", "--any", &other]);
@@ -104,5 +106,8 @@ fn a_script_in_a_terminal_says_that_it_is_done() {
     });
     let mut client = daemon.client();
     let told = client.ok("approval.list", &json!(null));
-    assert_eq!(told["attention"][0]["text"], "tests are green");
+    let told = &told["attention"][0];
+    assert_eq!(told["text"], "tests are green");
+    let job = client.ok("session.show", &json!({ "id": "job" }));
+    assert_eq!(told["terminal"], job["id"]);
 }

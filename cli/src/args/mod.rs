@@ -202,7 +202,7 @@ pub(crate) enum Verb {
     Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
-    /// Tell whoever watches that a script or an agent waits for its person, is done, or has failed
+    /// Tell the person that a script or an agent waits for an answer, is done, or has failed
     Notify(NotifyArgs),
     /// Agree to what the gate asks about: it may run, once or always
     Approve(ApproveArgs),

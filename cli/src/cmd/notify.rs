@@ -1,4 +1,4 @@
-//! `termctl notify`: tells whoever watches that a script or an agent waits, is done, or has failed.
+//! `termctl notify`: tells the person that a script or an agent waits, is done, or has failed.
 
 use termd_proto::TerminalRef;
 use termd_proto::attention::ReportAttention;

@@ -164,7 +164,7 @@ impl PeerQuota {
         Ok(CallPermit { quota, bytes })
     }
 
-    /// Waits for the turn of one more check. Whoever gives up has not had it.
+    /// Waits for the turn of one more check. A caller that gives up has not had it.
     pub(super) async fn check_turn(&self) -> Option<OwnedSemaphorePermit> {
         // `None` only once the semaphore is closed, and it never is.
         Arc::clone(&self.checks.0).acquire_owned().await.ok()

@@ -336,7 +336,7 @@ fn a_watcher_at_a_tty_is_asked_only_what_somebody_waits_for() {
     assert!(shown.contains("/live\r\n"), "{shown}");
     assert!(!shown.contains(&format!("{stale_id} pending")), "{shown}");
     drop(live);
-    tty.read_until("nobody waits for the answer any more");
+    tty.read_until("the caller waits for the answer no more");
     let over = termctl(&daemon, &["approve", &stale_id]);
     assert!(over.err.contains("expired"), "{over:?}");
     let (_again, _) = waiting_shell(&daemon, "again");

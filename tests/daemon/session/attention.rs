@@ -132,6 +132,16 @@ fn what_a_program_says_of_itself_holds_until_it_is_seen_or_answered() {
 }
 
 #[test]
+fn a_bell_in_the_first_output_of_a_command_is_its_own() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let id = agent.create_terminal(&json!({ "command": "bash" }));
+    wait_for_state(&mut person, &id, "idle");
+    agent.send_text(&id, "printf 'ding\\a\\n'; sleep 1000\n");
+    assert_eq!(wait_for_state(&mut person, &id, "input"), "bell");
+}
+
+#[test]
 fn an_end_is_news_until_a_person_has_seen_it() {
     let daemon = TestDaemon::start();
     let (mut person, mut agent) = with_agent(&daemon);
@@ -142,7 +152,7 @@ fn an_end_is_news_until_a_person_has_seen_it() {
     person.ok("session.screen", &json!({ "id": id }));
     wait_for_state(&mut person, &id, "idle");
 
-    // A person who is attached sees what happens, and what happened while nobody was is news.
+    // A person who is attached sees what happens, and what happened while no person was is news.
     let id = agent.create_terminal(&json!({ "command": "bash" }));
     let mut attached = daemon.client();
     attached.ok("session.attach", &json!({ "id": id, "mode": "watch" }));

@@ -212,7 +212,7 @@ fn who_hangs_up_has_no_more_commands_judged() {
     let daemon = TestDaemon::start();
     let mut gone = daemon.client();
     gone.ok("daemon.hello", &json!({ "client": "gone" }));
-    // Long to judge, and asked about, with nobody there to be asked.
+    // Long to judge, and asked about, with no person to ask.
     let heavy = format!(
         r#"a=(x y);{}rm -rf "${{a[@]}}""#,
         r#"a+=("${a[@]}");"#.repeat(100)

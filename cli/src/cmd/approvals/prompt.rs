@@ -88,7 +88,7 @@ impl Question {
                 let now = approvals.find(|now| now.id == info.id);
                 match now.map(|now| now.state) {
                     Some(ApprovalState::Pending) => None,
-                    Some(ApprovalState::Expired) => Some("nobody waits for the answer any more"),
+                    Some(ApprovalState::Expired) => Some("the caller waits for the answer no more"),
                     Some(_) => Some("answered elsewhere"),
                     None => Some("the daemon was reloaded: who asked asks again"),
                 }
@@ -96,7 +96,7 @@ impl Question {
             Self::Secret(question) => {
                 let mut secrets = listed.secrets.iter();
                 let is_open = secrets.any(|now| now.id == question.id);
-                (!is_open).then_some("answered elsewhere, or nobody waits for it any more")
+                (!is_open).then_some("answered elsewhere, or the program waits for it no more")
             }
         }
     }

@@ -20,7 +20,7 @@ pub(in crate::cmd) async fn answer_secret(
     let id = args.id;
     let listed = list(&link, None).await?;
     if !listed.secrets.iter().any(|question| question.id == id) {
-        // Nobody types a password for what does not wait for one.
+        // No password is typed for a question that does not wait for one.
         let info = look_at(&link, &id).await?;
         return Err(UsageError::NoSecretAsked(info.id.to_string()).into());
     }

@@ -1,8 +1,8 @@
 //! What each terminal wants of a person: one task a terminal, which looks when something has happened.
 //!
-//! **Promises:** nothing is looked at while a terminal prints; what has been quiet is looked at again each
-//! time that the quiet has doubled, since a program may begin to read without a word. Each change is an
-//! event.
+//! **Promises:** a terminal that prints is looked at four times a second at the most. One that is quiet is
+//! looked at again each time that the quiet has doubled, since a program may begin to read without a word.
+//! Each change is an event.
 //! Must not know: who is told.
 
 mod foreground;
@@ -22,12 +22,11 @@ use self::foreground::own_command;
 use self::table::{Fact, Facts, Foreground, Outcome, judge};
 use super::one_line::one_line;
 use crate::approval::{Approvals, WaitingQuestion, WaitingQuestions};
-use crate::clock::now_ms;
 use crate::store::Store;
 use crate::terminal::handle::Terminal;
 
 /// How long after output, a key or another event a terminal is looked at: what comes at once after it is
-/// waited for, and a flood is looked at four times a second.
+/// waited for.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// Watches terminals. Cheap to clone.
@@ -152,8 +151,7 @@ fn attention(
         since_ms: question.asked_at_ms,
     };
     let log = &terminal.attention;
-    let unseen_end =
-        end_of(terminal).filter(|(_, fact)| !log.was_seen_since(fact.since_ms, now_ms()));
+    let unseen_end = end_of(terminal).filter(|(_, fact)| !log.was_seen_since(fact.since_ms));
     judge(Facts {
         question: questions.gate.as_ref().map(fact),
         secret_question: questions.secret.as_ref().map(fact),

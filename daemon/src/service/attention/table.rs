@@ -1,6 +1,6 @@
 //! Which attention a terminal wants, by what is known of it. Pure.
 
-use termd_proto::attention::{Attention, AttentionState, ReportedState};
+use termd_proto::attention::{Attention, AttentionState};
 
 use crate::terminal::lifecycle::attention_log::Said;
 
@@ -9,6 +9,15 @@ use crate::terminal::lifecycle::attention_log::Said;
 pub(super) struct Fact {
     pub(super) why: String,
     pub(super) since_ms: i64,
+}
+
+impl Fact {
+    fn of(said: Said) -> Self {
+        Self {
+            why: said.text,
+            since_ms: said.at_ms,
+        }
+    }
 }
 
 /// What goes on in a terminal's foreground.
@@ -40,54 +49,46 @@ pub(super) struct Facts {
     pub(super) question: Option<Fact>,
     /// The oldest question of a program for a secret.
     pub(super) secret_question: Option<Fact>,
-    /// What a program has said of itself, and nobody has seen.
+    /// What a program has said of itself, until a person has seen it.
     pub(super) said: Option<Said>,
     pub(super) foreground: Foreground,
-    /// The end of the command, or of the last one in the shell, where nobody has seen it.
+    /// The end of the command, or of the last one in the shell, until a person has seen it.
     pub(super) unseen_end: Option<(Outcome, Fact)>,
 }
 
-/// The most urgent of them.
+/// The most urgent of them. A program's word goes before the look of it: an agent that is done waits for its
+/// next task.
 pub(super) fn judge(facts: Facts) -> Attention {
-    let of = |state, fact: Fact| Attention {
+    use AttentionState::{Approval, Done, Failed, Idle, Input, Running, Secret};
+    let Facts {
+        question,
+        secret_question,
+        said,
+        foreground,
+        unseen_end,
+    } = facts;
+    let (state, fact) = match (question, secret_question, foreground, said, unseen_end) {
+        (Some(question), ..) => (Approval, question),
+        (_, Some(question), ..) => (Secret, question),
+        (_, _, Foreground::AwaitsSecret(fact), ..) => (Secret, fact),
+        (_, _, _, Some(said), _) => (said.state.into(), Fact::of(said)),
+        (_, _, Foreground::AwaitsInput(fact), ..) => (Input, fact),
+        (_, _, Foreground::Runs(fact), ..) => (Running, fact),
+        (.., Some((Outcome::Failed, fact))) => (Failed, fact),
+        (.., Some((Outcome::Well, fact))) => (Done, fact),
+        (_, _, Foreground::AtPrompt(fact) | Foreground::Exited(fact), ..) => (Idle, fact),
+    };
+    Attention {
         state,
         why: fact.why,
         since_ms: fact.since_ms,
-    };
-    if let Some(question) = facts.question {
-        return of(AttentionState::Approval, question);
-    }
-    if let Some(question) = facts.secret_question {
-        return of(AttentionState::Secret, question);
-    }
-    if let Foreground::AwaitsSecret(fact) = facts.foreground {
-        return of(AttentionState::Secret, fact);
-    }
-    // A program's word goes before the look of it: an agent that is done waits for its next task.
-    if let Some(said) = facts.said {
-        let state = match said.state {
-            ReportedState::Input => AttentionState::Input,
-            ReportedState::Failed => AttentionState::Failed,
-            ReportedState::Done => AttentionState::Done,
-        };
-        let (why, since_ms) = (said.text, said.at_ms);
-        return of(state, Fact { why, since_ms });
-    }
-    match (facts.foreground, facts.unseen_end) {
-        (Foreground::AwaitsInput(fact) | Foreground::AwaitsSecret(fact), _) => {
-            of(AttentionState::Input, fact)
-        }
-        (Foreground::Runs(fact), _) => of(AttentionState::Running, fact),
-        (_, Some((Outcome::Failed, fact))) => of(AttentionState::Failed, fact),
-        (_, Some((Outcome::Well, fact))) => of(AttentionState::Done, fact),
-        (Foreground::AtPrompt(fact) | Foreground::Exited(fact), None) => {
-            of(AttentionState::Idle, fact)
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use termd_proto::attention::ReportedState;
+
     use super::*;
 
     fn fact(why: &str) -> Fact {

@@ -1,5 +1,5 @@
 //! What a terminal's programs have said of themselves, when a person last saw the terminal, and what it
-//! wants of a person now. Pure, but for the lock.
+//! wants of a person now.
 //!
 //! What was said holds until a person has seen it, something is typed, or the shell runs its next command.
 
@@ -58,8 +58,10 @@ pub(crate) struct PersonAttached<'a>(&'a AttentionLog);
 
 impl Drop for PersonAttached<'_> {
     fn drop(&mut self) {
-        self.0
-            .note(|inner| inner.viewers = inner.viewers.saturating_sub(1));
+        self.0.note(|inner| {
+            inner.viewers = inner.viewers.saturating_sub(1);
+            inner.seen_at_ms = now_ms();
+        });
     }
 }
 
@@ -147,19 +149,20 @@ impl AttentionLog {
         inner.said.clone().filter(|_| inner.viewers == 0)
     }
 
-    /// Whether a person has looked since a point in time. Who is attached sees it now.
-    pub(crate) fn was_seen_since(&self, ms: i64, now_ms: i64) -> bool {
-        let mut inner = self.inner();
-        if inner.viewers > 0 {
-            inner.seen_at_ms = inner.seen_at_ms.max(now_ms);
-        }
-        inner.seen_at_ms >= ms
+    /// Whether a person has looked since a point in time. Who is attached looks now.
+    pub(crate) fn was_seen_since(&self, ms: i64) -> bool {
+        let inner = self.inner();
+        inner.viewers > 0 || inner.seen_at_ms >= ms
     }
 
     /// When a person last looked, in milliseconds since the epoch; `None`: never.
     pub(crate) fn seen_at_ms(&self) -> Option<i64> {
-        let at_ms = self.inner().seen_at_ms;
-        (at_ms > 0).then_some(at_ms)
+        let inner = self.inner();
+        match (inner.viewers, inner.seen_at_ms) {
+            (0, 0) => None,
+            (0, at_ms) => Some(at_ms),
+            _ => Some(now_ms()),
+        }
     }
 
     /// Takes what an earlier server knew of that.
@@ -206,7 +209,7 @@ mod tests {
         log.say(said("b"));
         log.seen(9);
         assert_eq!(log.said(), None);
-        assert!(log.was_seen_since(9, 20) && !log.was_seen_since(10, 20));
+        assert!(log.was_seen_since(9) && !log.was_seen_since(10));
     }
 
     #[test]
@@ -215,8 +218,8 @@ mod tests {
         let person = log.attach();
         log.say(said("a"));
         assert_eq!(log.said(), None);
-        assert!(log.was_seen_since(20, 20));
+        assert!(log.was_seen_since(i64::MAX) && log.seen_at_ms().is_some());
         drop(person);
-        assert!(!log.was_seen_since(21, 30));
+        assert!(log.was_seen_since(1) && !log.was_seen_since(i64::MAX));
     }
 }

@@ -425,7 +425,7 @@ fn notifications_are_events() {
             "\x1b]99;i=1:p=body:e=1;SGVsbG8=\x1b\\".to_owned(),
             told("Hello"),
         ),
-        // What it says is cut, and drives nobody's tty.
+        // The text is cut, and has no control characters.
         ("\x1b]99;e=1;YRtdMDtiBw\x1b\\".to_owned(), told("a]0;b")),
         (format!("\x1b]9;{long}\x07"), told(&"ä".repeat(256))),
         // ConEmu's functions, icons, other extensions, and nothing.
