@@ -304,7 +304,7 @@ impl Person {
     }
 
     /// Asks, and waits for a line; `None` at the end of input. Cancel safe: a line to a dropped question
-    /// does not answer another one.
+    /// does not answer another one, nor does an Enter that may end what was typed to it.
     async fn types(&mut self, question: &str) -> Option<String> {
         loop {
             forget_typed();
@@ -316,7 +316,8 @@ impl Person {
             }
             let line = self.lines.recv().await?;
             self.is_awaited = false;
-            if !was_awaited || line.at.duration_since(asked) >= READING_TIME {
+            let was_read = line.at.duration_since(asked) >= READING_TIME;
+            if !was_awaited || (was_read && !line.text.trim().is_empty()) {
                 return Some(line.text);
             }
         }

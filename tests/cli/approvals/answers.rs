@@ -339,9 +339,18 @@ fn a_watcher_at_a_tty_is_asked_only_what_somebody_waits_for() {
     tty.read_until("the caller waits for the answer no more");
     let over = termctl(&daemon, &["approve", &stale_id]);
     assert!(over.err.contains("expired"), "{over:?}");
-    let (_again, _) = waiting_shell(&daemon, "again");
+    let (_again, again) = waiting_shell(&daemon, "again");
     tty.read_until("/again\r\n");
     tty.read_until(asks);
+    // An Enter that may be of an answer to the question before is none to this one.
+    tty.write("\r");
+    tty.read_until(asks);
+    let shown = ok(&daemon, &["approvals", &again]);
+    assert!(shown.contains(" pending"), "{shown}");
+    tty.write("\r");
+    termd_test_support::wait_until("the next Enter is no", || {
+        ok(&daemon, &["approvals", &again]).contains(" denied")
+    });
     watcher.kill().unwrap();
     watcher.wait().unwrap();
 }
