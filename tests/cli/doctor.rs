@@ -113,6 +113,19 @@ fn what_does_not_work_is_named_with_its_reason() {
         );
     }
     let settings = daemon.user_home().join(".claude/settings.json");
+    fs::write(&settings, r#"{"env": {"CLAUDE_CODE_SHELL": "/bin/zsh"}}"#).unwrap();
+    let link = daemon.user_home().join(".local/share/termd/shells/bash");
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("/bin/true", &link).unwrap();
+    let (checks, _) = doctor(&daemon);
+    // What setup would refuse is no advice.
+    let stays = check(&checks, "claude-code").1;
+    assert!(
+        stays.contains("is set to something else, and stays"),
+        "{stays}"
+    );
+    let stays = check(&checks, "links").1;
+    assert!(stays.contains("it is not termctl's, and stays"), "{stays}");
     fs::write(&settings, "{\"env\": 3}").unwrap();
     let bash = daemon.user_home().join(".local/share/termd/shells/bash");
     fs::remove_file(&bash).unwrap();

@@ -166,6 +166,13 @@ impl ShellEntry {
         Ok(found.map(PathBuf::from))
     }
 
+    /// Why the entry cannot be entered in its file; `None`: it can.
+    pub(crate) fn hindrance(&self, path: &Path, shells: &Shells) -> Option<String> {
+        // Which termctl it names hinders nothing.
+        let edited = self.edit(&file::text(path).ok()?, shells, "termctl", Action::Add);
+        edited.err().map(|fault| fault.to_string())
+    }
+
     /// How the entry is to be tried.
     pub(crate) fn trial(&self) -> Trial {
         match self.kind {

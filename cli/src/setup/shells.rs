@@ -112,6 +112,11 @@ impl Shells {
         Ok(change)
     }
 
+    /// Whether a link's place has something that is no link of ours: [`link`](Self::link) leaves it alone.
+    pub(crate) fn is_taken(&self, link: &Path) -> bool {
+        self.state(link).is_err()
+    }
+
     /// What each link leads to; `None` where it is not there.
     pub(crate) fn targets(&self) -> Vec<(PathBuf, Option<PathBuf>)> {
         let links = NAMES.iter().map(|name| self.folder.join(name));

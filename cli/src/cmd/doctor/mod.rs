@@ -133,8 +133,13 @@ fn links(shells: &Shells) -> Result<Check, CliError> {
                 || "leads nowhere".to_owned(),
                 |target| format!("leads to {}", target.display()),
             );
+            let mending = if shells.is_taken(link) {
+                "it is not termctl's, and stays: move it away, and run `termctl setup --shell`"
+            } else {
+                "`termctl setup --shell` mends that"
+            };
             let reason = format!(
-                "{} {target}, not to {}: `termctl setup --shell` mends that",
+                "{} {target}, not to {}: {mending}",
                 link.display(),
                 program.display()
             );
@@ -166,7 +171,10 @@ impl Doctor {
         };
         let Some(entered) = entered else {
             let is_there = installed.is_some() || client.is_there(&self.places);
-            let advice = format!("`termctl setup --shell --client {name}`");
+            let advice = match entry.hindrance(&file, &self.shells) {
+                None => format!("`termctl setup --shell --client {name}`"),
+                Some(hindrance) => format!("{}: {hindrance}", file.display()),
+            };
             return is_there.then(|| Check::not_set_up(name, advice));
         };
         let tried = self
