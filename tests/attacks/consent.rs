@@ -642,6 +642,7 @@ fn question_with_all_lines() {
     let listed = person.ok("approval.list", &json!({}));
     let question = &listed["approvals"][0];
     assert_eq!(question["command"], "x=precious\nrm -rf $x\nls");
+    assert_eq!(question["means"], json!(["rm -rf precious"]));
     let no = json!({ "id": asked.data["approval"], "decision": "deny" });
     person.ok("approval.answer", &no);
     // With another value it is another command.
@@ -649,4 +650,11 @@ fn question_with_all_lines() {
     assert_eq!(other.kind(), "confirmation_required", "{other:?}");
     let same = agent.err("session.send", &send("x=precious\rrm -rf $x"));
     assert_eq!(same.kind(), "rejected", "{same:?}");
+    // What an earlier call has set is in the question.
+    agent.ok("session.send", &send("y=precious2"));
+    let asked = agent.err("session.send", &send("rm -rf $y"));
+    let id = asked.data["approval"].clone();
+    let question = person.ok("approval.wait", &json!({ "id": id, "timeout_ms": 0 }));
+    assert_eq!(question["command"], "rm -rf $y");
+    assert_eq!(question["means"], json!(["rm -rf precious2"]));
 }

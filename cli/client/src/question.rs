@@ -27,6 +27,12 @@ pub fn variables(info: &ApprovalInfo) -> String {
     pairs.collect::<Vec<_>>().join(" ")
 }
 
+/// The commands that earlier lines make of it, escaped. `None`: it is what it says.
+pub fn meaning(info: &ApprovalInfo) -> Option<String> {
+    let commands: Vec<String> = info.means.iter().map(|text| escaped(text)).collect();
+    (!commands.is_empty()).then(|| commands.join("; "))
+}
+
 /// Why a question is asked, escaped.
 pub fn reason(info: &ApprovalInfo) -> String {
     let reason = info.reason.as_deref();
@@ -53,6 +59,9 @@ pub fn question_about(info: &ApprovalInfo, command: &str) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name:<9}{value}");
     };
+    if let Some(meaning) = meaning(info) {
+        fact("means", &meaning);
+    }
     fact("in", &escaped(&info.cwd));
     if let Some(terminal) = &info.terminal {
         let program = info.program.as_deref();
@@ -93,6 +102,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: "rm -r build\n".to_owned(),
+            means: Vec::new(),
             cwd: "/home/me/src/x".to_owned(),
             env: vec![("A".to_owned(), "1\u{1b}".to_owned())],
             terminal: None,
@@ -146,6 +156,7 @@ mod tests {
         let typed = ApprovalInfo {
             terminal: Some("term_aaaaaaaaaaaa".parse().unwrap()),
             program: Some("bash".to_owned()),
+            means: vec!["rm -r target".to_owned()],
             env: Vec::new(),
             reason: None,
             ..info(Front::Mcp, Some("claude"))
@@ -153,6 +164,7 @@ mod tests {
         assert_eq!(
             question(&typed),
             "claude wants to type\n\n    rm -r build\\n\n\n\
+             means    rm -r target\n\
              in       /home/me/src/x\n\
              terminal term_aaaaaaaaaaaa, for bash\n\
              because  a rule of config.toml asks for it"

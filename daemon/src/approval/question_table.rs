@@ -29,6 +29,9 @@ const MAX_OF_AGENT: usize = MAX_QUESTIONS / 4;
 const MAX_OF_AGENTS: usize = MAX_QUESTIONS / 4 * 3;
 /// How much of a command is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 4_096;
+/// How many commands are shown that values of earlier lines make, and how much of each, in bytes.
+const MAX_SHOWN_VALUES: usize = 16;
+const MAX_SHOWN_VALUE_BYTES: usize = 1_024;
 
 /// What a question is about. An approval is for this and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,7 +267,8 @@ impl QuestionTable {
         let info = ApprovalInfo {
             id,
             state: ApprovalState::Pending,
-            command: shown(&subject.command),
+            command: shown(&subject.command, MAX_SHOWN_BYTES),
+            means: values_shown(&subject.values),
             cwd: subject.cwd,
             env: doubt.env,
             terminal: subject.terminal,
@@ -526,8 +530,16 @@ fn later(ms: i64, time: Duration) -> i64 {
     ms.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn shown(command: &str) -> String {
-    let end = command.floor_char_boundary(MAX_SHOWN_BYTES);
+/// What earlier lines make of a command, as a question shows it.
+fn values_shown(values: &[String]) -> Vec<String> {
+    let values = values.iter().take(MAX_SHOWN_VALUES);
+    values
+        .map(|text| shown(text, MAX_SHOWN_VALUE_BYTES))
+        .collect()
+}
+
+fn shown(command: &str, max_bytes: usize) -> String {
+    let end = command.floor_char_boundary(max_bytes);
     let head = command.get(..end).unwrap_or_default();
     match command.len() - end {
         0 => head.to_owned(),

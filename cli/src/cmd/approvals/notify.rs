@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use termd_client::escape::escaped;
-use termd_client::question::{asker, variables};
+use termd_client::question::{asker, meaning, variables};
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
@@ -217,7 +217,10 @@ fn secret_notification(question: &SecretQuestion) -> Notification {
 }
 
 fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
-    let command = escaped(&info.command);
+    let mut command = escaped(&info.command);
+    if let Some(meaning) = meaning(info) {
+        command = format!("{command}, which means {meaning}");
+    }
     let shown = shortened(&command, MAX_COMMAND_CHARS);
     let is_whole = shown == command;
     let mut lines = vec![shown];
@@ -286,6 +289,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: command.to_owned(),
+            means: Vec::new(),
             cwd: "/here".to_owned(),
             env: Vec::new(),
             terminal: None,
