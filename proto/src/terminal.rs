@@ -19,7 +19,7 @@ pub use answers::{
 pub use confinement::{Confinement, MissingWall, ScopeLimits};
 pub use disk::{DiskLimit, Gap, GapCause, ReachedLimit};
 pub use ending::{CloseCause, EndCause, ExitStatus};
-pub use info::{Agent, Alias, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
+pub use info::{Agent, Alias, ListScope, Owner, TerminalInfo, TerminalPage, TerminalState, Viewer};
 pub use inherited::{
     Children, Inherited, MAX_INHERITED_FD, MAX_INHERITED_FDS, ResourceLimit, Stderr,
 };

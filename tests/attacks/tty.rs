@@ -47,7 +47,7 @@ fn shown_and_undone(printed: &[u8]) -> (String, String) {
     pty.read_until("ready");
     daemon.client().send_text(&id, "\n");
     let shown = pty.read_until("END");
-    pty.write([0x1d]);
+    pty.write("\x1dd");
     let undone = pty.read_until("[detached]");
     assert!(pty.wait(&mut attach).success());
     (shown, undone)

@@ -56,7 +56,7 @@ fn a_wait_for_attention_ends_when_something_waits() {
     );
     let other = ok(&daemon, &["create", "--", "sleep", "1000"]);
     let line = ok(&daemon, &["wait", "--attention"]);
-    assert_eq!(line, format!("{id} input bash -c read x; read -s y"));
+    assert_eq!(line, format!("{id} input bash -c 'read x; read -s y'"));
     let both = termctl(
         &daemon,
         &["wait", "--attention", "--timeout", "1", &id, &other],

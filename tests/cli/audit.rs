@@ -187,7 +187,7 @@ fn who_attaches_is_recorded() {
     person.read_until("ctrl-]");
     let attached = ok(&daemon, &["audit", "--action", "terminal.attach", "--json"]);
     assert!(attached.contains("\"client\":\"termctl\""), "{attached}");
-    person.write([0x1d]);
+    person.write("\x1dd");
     assert_eq!(person.wait(&mut child).code(), Some(0));
     wait_until("the detaching is recorded", || {
         ok(&daemon, &["audit", "--action", "terminal.detach"]).contains("ms=")

@@ -9,8 +9,8 @@ use crate::termctl::{TermctlOutput, command, ok, ready_terminal, termctl};
 
 /// What is to be done at once on a full disk takes no longer than this, on two busy cores.
 const AT_ONCE: Duration = Duration::from_secs(3);
-/// The byte of the default detach key, ctrl-].
-const DETACH: [u8; 1] = [0x1d];
+/// The default detach keys, ctrl-] and d.
+const DETACH: [u8; 2] = *b"\x1dd";
 
 /// Fills the disk, also what the reserve gives up.
 fn fill(disk: &SmallDisk, daemon: &TestDaemon) {

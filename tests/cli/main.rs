@@ -37,6 +37,7 @@ mod approvals {
 /// `attach`.
 mod attach {
     mod away;
+    mod key_line;
     mod screen;
     mod tty;
 }

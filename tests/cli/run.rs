@@ -519,7 +519,7 @@ fn new_creates_and_attaches() {
     let mut pty = Pty::open(90, 20);
     let new = ["new", "--label", "mine", "--", "sh", "-c", "read x; exit 4"];
     let mut child = pty.spawn(&command(&daemon, &new));
-    pty.read_until("ctrl-] detaches: term_");
+    pty.read_until("then d detaches: term_");
     pty.read_until("(mine)");
     pty.write(b"\r");
     assert_eq!(pty.wait(&mut child).code(), Some(4));

@@ -53,7 +53,7 @@ use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 use termd_proto::duration;
 
 use crate::arg_types::{SignalName, Size, parse_ms};
-use crate::attach::detach::DetachKey;
+use crate::attach::detach_keys::DetachKeys;
 use crate::moment::Moment;
 use crate::template::Template;
 
@@ -348,12 +348,31 @@ pub(crate) struct AttachArgs {
     /// Only watch: nothing typed is sent, and its size stays
     #[arg(short = 'r', long)]
     pub(crate) read_only: bool,
+    /// How its size and the tty's come together.
+    #[command(flatten)]
+    pub(crate) size: AttachSizeArgs,
+    /// The key that shows the line of keys, and the one on it that detaches; one alone detaches at once;
+    /// or none
+    #[arg(
+        long,
+        value_name = "KEY,KEY",
+        alias = "detach-key",
+        env = "TERMD_DETACH_KEYS",
+        default_value = "ctrl-],d"
+    )]
+    pub(crate) detach_keys: DetachKeys,
+}
+
+/// Whose size counts, where the terminal's is another one than the tty's. By default the tty's, unless it is
+/// smaller and a full-screen program runs.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct AttachSizeArgs {
+    /// Give the terminal this tty's size, also where a full-screen program gets a smaller one
+    #[arg(long, conflicts_with = "follow_size")]
+    pub(crate) own_size: bool,
     /// Leave its size as it is
-    #[arg(long)]
-    pub(crate) no_resize: bool,
-    /// The key that detaches, or none
-    #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
-    pub(crate) detach_key: DetachKey,
+    #[arg(long, alias = "no-resize")]
+    pub(crate) follow_size: bool,
 }
 
 /// `termctl rename`.

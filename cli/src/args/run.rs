@@ -9,6 +9,7 @@ use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
 use crate::arg_types::{Variable, idle_timeout, variable_or_callers};
 use crate::attach::detach::DetachKey;
+use crate::attach::detach_keys::DetachKeys;
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
@@ -112,9 +113,15 @@ pub(crate) struct NewArgs {
     /// The terminal.
     #[command(flatten)]
     pub(crate) terminal: StayArgs,
-    /// The key that detaches
-    #[arg(long, value_name = "KEY", default_value = "ctrl-]")]
-    pub(crate) detach_key: DetachKey,
+    /// The keys that detach, as those of `attach`
+    #[arg(
+        long,
+        value_name = "KEY,KEY",
+        alias = "detach-key",
+        env = "TERMD_DETACH_KEYS",
+        default_value = "ctrl-],d"
+    )]
+    pub(crate) detach_keys: DetachKeys,
 }
 
 /// One of the two that a command on pipes writes to.

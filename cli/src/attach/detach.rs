@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::key_report::{KeyReport, key_report};
 use crate::arg_types::{ArgError, ControlKey};
 
 /// Unfinished sequences of this length wait for their end. Shorter ones, a lone escape key or `ESC [`,
@@ -16,9 +17,6 @@ use crate::arg_types::{ArgError, ControlKey};
 const HELD_PREFIX_BYTES: usize = 3;
 /// The longest key report.
 const MAX_REPORT_BYTES: usize = 24;
-/// Bits of the modifier field minus one: shift 1, alt 2, ctrl 4, … caps lock 64, num lock 128.
-const CONTROL: u32 = 4;
-const LOCKS: u32 = 64 | 128;
 
 /// The key that detaches, if one does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +38,25 @@ impl DetachKey {
             Some(key) => format!("{key} detaches"),
             None => "no key detaches".to_owned(),
         }
+    }
+
+    pub(crate) fn is_none(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether this byte of a tty is the key.
+    pub(crate) fn is_byte(self, byte: u8) -> bool {
+        self.0.is_some_and(|key| key.byte() == byte)
+    }
+
+    /// Whether the key is this character with control.
+    pub(crate) fn is_character(self, code: u32) -> bool {
+        self.0.is_some_and(|key| u32::from(key.character()) == code)
+    }
+
+    /// The byte that a program gets for it.
+    pub(crate) fn byte(self) -> Option<u8> {
+        self.0.map(ControlKey::byte)
     }
 
     /// The same of a command that goes on when its person leaves.
@@ -77,8 +94,15 @@ impl fmt::Display for DetachKey {
 pub(crate) struct Typed {
     /// The program's input, up to the key.
     pub(crate) forward: Vec<u8>,
-    /// Whether the key was pressed. Input after the key is dropped.
-    pub(crate) detach: bool,
+    /// The input after the key; `None`: it was not pressed.
+    pub(crate) after_key: Option<Vec<u8>>,
+}
+
+impl Typed {
+    /// Whether the key was pressed.
+    pub(crate) fn has_key(&self) -> bool {
+        self.after_key.is_some()
+    }
 }
 
 /// Searches for one key, chunk by chunk.
@@ -101,7 +125,7 @@ impl DetachMatcher {
         let DetachKey(Some(key)) = self.key else {
             return Typed {
                 forward: chunk.to_vec(),
-                detach: false,
+                after_key: None,
             };
         };
         let mut typed = std::mem::take(&mut self.held);
@@ -112,16 +136,16 @@ impl DetachMatcher {
             if byte == key.byte() && byte != 0x1b {
                 return Typed {
                     forward,
-                    detach: true,
+                    after_key: Some(after.to_vec()),
                 };
             }
             match csi_length(rest) {
                 Length::Whole(length) => {
                     let (report, others) = rest.split_at(length);
-                    if is_control_key(report, key.character()) {
+                    if is_key(report, key) {
                         return Typed {
                             forward,
-                            detach: true,
+                            after_key: Some(others.to_vec()),
                         };
                     }
                     forward.extend(report);
@@ -139,9 +163,19 @@ impl DetachMatcher {
         }
         Typed {
             forward,
-            detach: false,
+            after_key: None,
         }
     }
+}
+
+/// Whether a report is of this key, pressed or repeated.
+fn is_key(report: &[u8], key: ControlKey) -> bool {
+    let code = u32::from(key.character());
+    let pressed = KeyReport::Press {
+        code,
+        is_control: true,
+    };
+    key_report(report) == Some((pressed, report.len()))
 }
 
 enum Length {
@@ -165,35 +199,6 @@ fn csi_length(bytes: &[u8]) -> Length {
     }
 }
 
-/// Whether a report is of this key, with control and no other modifier, pressed or repeated.
-fn is_control_key(report: &[u8], character: u8) -> bool {
-    let Some((last, body)) = report
-        .strip_prefix(b"\x1b[")
-        .and_then(|body| body.split_last())
-    else {
-        return false;
-    };
-    let fields: Vec<(u32, u32)> = body.split(|&byte| byte == b';').map(field).collect();
-    let (code, (modifiers, event)) = match (last, fields.as_slice()) {
-        (b'u', [code, modifiers, ..]) | (b'~', [(27, _), modifiers, code]) => (code.0, *modifiers),
-        _ => return false,
-    };
-    // Event 3 is the key's release.
-    code == u32::from(character) && modifiers.wrapping_sub(1) & !LOCKS == CONTROL && event != 3
-}
-
-/// A field's first two numbers, `number:number`; 0 for a missing one.
-fn field(bytes: &[u8]) -> (u32, u32) {
-    let mut numbers = bytes.split(|&byte| byte == b':').map(|digits| {
-        let text = std::str::from_utf8(digits).unwrap_or_default();
-        text.parse().unwrap_or(0)
-    });
-    (
-        numbers.next().unwrap_or_default(),
-        numbers.next().unwrap_or_default(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,8 +208,9 @@ mod tests {
         let mut forwarded = Vec::new();
         for chunk in chunks {
             let typed = matcher.feed(chunk);
+            let has_key = typed.has_key();
             forwarded.extend(typed.forward);
-            if typed.detach {
+            if has_key {
                 return (forwarded.escape_ascii().to_string(), true);
             }
         }
@@ -247,7 +253,7 @@ mod tests {
         let said = "a".parse::<DetachKey>().unwrap_err().to_string();
         assert!(said.contains("write ctrl-a"), "{said}");
         let mut matcher = DetachMatcher::new("none".parse().unwrap());
-        assert!(!matcher.feed(b"\x1d\x1b[93;5u").detach);
+        assert!(!matcher.feed(b"\x1d\x1b[93;5u").has_key());
     }
 
     #[test]

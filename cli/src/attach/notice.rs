@@ -8,13 +8,26 @@ use tokio::time::Instant;
 
 use crate::arg_types::Size;
 
+/// Longer than a person leaves a line waiting.
+const UNTIL_A_KEY: Duration = Duration::from_hours(24);
+
 /// The line, and how long it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
     pub(crate) until: Instant,
-    /// A key takes it away, too.
-    pub(crate) ends_by_key: bool,
+    pub(crate) kind: NoticeKind,
+}
+
+/// What a line is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoticeKind {
+    /// It tells something.
+    Tells,
+    /// The same, and a key takes it away.
+    Greets,
+    /// It waits for a key. Output stands still meanwhile, and does not draw over it.
+    Asks,
 }
 
 impl Notice {
@@ -53,25 +66,35 @@ impl Notices {
 
     /// Shows a line for a moment.
     pub(crate) fn show(&self, text: String, time: Duration) {
-        self.set(text, time, false);
+        self.set(text, time, NoticeKind::Tells);
     }
 
     /// Shows a line for a moment, or until a key is pressed.
     pub(crate) fn show_until_key(&self, text: String, time: Duration) {
-        self.set(text, time, true);
+        self.set(text, time, NoticeKind::Greets);
     }
 
-    fn set(&self, text: String, time: Duration, ends_by_key: bool) {
+    /// Shows a line that waits for a key, until it is [taken](Self::take) away.
+    pub(crate) fn ask(&self, text: String) {
+        self.set(text, UNTIL_A_KEY, NoticeKind::Asks);
+    }
+
+    fn set(&self, text: String, time: Duration, kind: NoticeKind) {
         self.0.send_replace(Some(Notice {
             text,
             until: Instant::now() + time,
-            ends_by_key,
+            kind,
         }));
+    }
+
+    /// Takes away what waits for a key.
+    pub(crate) fn answered(&self) {
+        self.take_where(|notice| notice.kind == NoticeKind::Asks);
     }
 
     /// Takes away what a key takes away.
     pub(crate) fn key_pressed(&self) {
-        self.take_where(|notice| notice.ends_by_key);
+        self.take_where(|notice| notice.kind == NoticeKind::Greets);
     }
 
     /// Takes this line away, unless another one has taken its place.
@@ -113,7 +136,7 @@ mod tests {
             let notice = Notice {
                 text: text.to_owned(),
                 until: Instant::now(),
-                ends_by_key: true,
+                kind: NoticeKind::Greets,
             };
             let bytes = String::from_utf8(notice.bytes(Size { cols, rows: 24 })).unwrap();
             let line = bytes.split("\x1b[2K").nth(1).unwrap();

@@ -3,7 +3,7 @@
 use super::Context;
 use super::attach;
 use super::create::{create, staying};
-use crate::args::{AttachArgs, NewArgs};
+use crate::args::{AttachArgs, AttachSizeArgs, NewArgs};
 use crate::attach::tty;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -19,8 +19,8 @@ pub(super) async fn run(context: Context, args: NewArgs) -> Result<ExitCode, Cli
     let args = AttachArgs {
         terminal: None,
         read_only: false,
-        no_resize: false,
-        detach_key: args.detach_key,
+        size: AttachSizeArgs::default(),
+        detach_keys: args.detach_keys,
     };
     attach::attach(context, &link, &info, &args).await
 }

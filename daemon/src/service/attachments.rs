@@ -46,7 +46,7 @@ impl Attachments {
     ) -> Result<(), TerminalError> {
         // Who only watches gives no size.
         let size = size.filter(|_| mode == AttachMode::Type);
-        let Some(detached) = terminal.connections.attach(connection, size) else {
+        let Some(detached) = terminal.connections.attach(connection, &actor, mode, size) else {
             return Ok(());
         };
         let (outcome, id) = (AuditOutcome::Ok, Some(terminal.id()));

@@ -237,6 +237,7 @@ impl Terminal {
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
             end_cause: progress.end_cause,
+            viewers: self.connections.viewers(),
             confinement: self.record.held_to.clone(),
             meta: self.record.meta.clone(),
         }

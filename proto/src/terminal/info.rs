@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, Stdio};
+use super::{AttachMode, CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, Stdio};
 use crate::acp::Meta;
 use crate::attention::Attention;
 use crate::id::{Label, Offset, TerminalId};
@@ -214,12 +214,30 @@ pub struct TerminalInfo {
     /// The limit that ended its command, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<EndCause>,
+    /// Who is attached to it, in the order in which they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub viewers: Vec<Viewer>,
     /// What its command is held to; absent: to nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
     /// The `_meta` that it was created with.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+/// Somebody who is attached to a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Viewer {
+    /// Who.
+    pub by: Owner,
+    /// Whether it types, too.
+    pub mode: AttachMode,
+    /// The columns of its tty; absent: the terminal does not follow its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cols: Option<u16>,
+    /// The rows of its tty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
 }
 
 /// One page of `session.list`.

@@ -7,10 +7,10 @@ use termd_test_support::{Pty, TestDaemon, wait_until};
 
 use crate::termctl::{command, ok, ready_terminal, termctl};
 
-/// The byte of the default detach key, ctrl-].
-const DETACH: [u8; 1] = [0x1d];
+/// The default detach keys, ctrl-] and d.
+const DETACH: [u8; 2] = *b"\x1dd";
 const IN_DOUBT: &str = "some of what was typed may not have arrived";
-const NO_ANSWER: &str = "the daemon does not answer; ctrl-] detaches";
+const NO_ANSWER: &str = "the daemon does not answer; ctrl-] shows keys, then d detaches";
 const LOST: &str = "lost: the daemon that ran it was killed";
 const WENT_AWAY: &str = "termctl: the daemon went away, and did not come back";
 

@@ -37,7 +37,18 @@ fn wait_for_title(client: &mut RawClient, id: &str, title: &str) {
 
 /// A terminal of this size, as a person's tty, whose shell runs `termctl attach` and then reports
 /// its exit.
-fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
+pub(super) fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
+    person_with(daemon, cols, rows, args, &json!({}))
+}
+
+/// The same with a `cwd` or variables of its own.
+pub(super) fn person_with(
+    daemon: &TestDaemon,
+    cols: u16,
+    rows: u16,
+    args: &[&str],
+    own: &Value,
+) -> String {
     let attach = command(daemon, &[&["attach"], args].concat());
     let mut create = json!({
         "command": "sh",
@@ -53,6 +64,11 @@ fn person(daemon: &TestDaemon, cols: u16, rows: u16, args: &[&str]) -> String {
         if let (Some(name), Some(value)) = (name.to_str(), value.and_then(|value| value.to_str())) {
             variables.insert(name.to_owned(), json!(value));
         }
+    }
+    let own_variables = own["env"].as_object().cloned();
+    variables.extend(own_variables.unwrap_or_default());
+    if let Some(cwd) = own.get("cwd") {
+        create["cwd"] = cwd.clone();
     }
     daemon.client().create_terminal(&create)
 }
@@ -72,7 +88,7 @@ fn seen(client: &mut RawClient, id: &str) -> Value {
 }
 
 #[track_caller]
-fn wait_until_same(daemon: &TestDaemon, person: &str, id: &str, when: &str) {
+pub(super) fn wait_until_same(daemon: &TestDaemon, person: &str, id: &str, when: &str) {
     let mut client = daemon.client();
     let deadline = termd_test_support::Deadline::after(termd_test_support::DEADLINE / 4);
     loop {
@@ -95,7 +111,7 @@ fn wait_until_same(daemon: &TestDaemon, person: &str, id: &str, when: &str) {
     }
 }
 
-fn send(daemon: &TestDaemon, id: &str, text: &str) {
+pub(super) fn send(daemon: &TestDaemon, id: &str, text: &str) {
     daemon.client().send_text(id, text);
 }
 
@@ -226,7 +242,7 @@ fn detaching_leaves_the_tty_clean() {
     let id = terminal(&daemon, &[&format!("{FULL_SCREEN} {modes}")]);
     let person = person(&daemon, 80, 24, &[&id]);
     wait_until_same(&daemon, &person, &id, "attached");
-    send(&daemon, &person, "\u{1d}");
+    send(&daemon, &person, "\u{1d}d");
     daemon.client().wait_for_text(&person, "done 0");
     let mut client = daemon.client();
     let fresh = client.create_terminal(&sh("read x"));
@@ -254,7 +270,7 @@ fn detaching_leaves_the_tty_clean() {
 }
 
 /// The rows of a screen as text.
-fn rows(daemon: &TestDaemon, id: &str) -> Vec<String> {
+pub(super) fn rows(daemon: &TestDaemon, id: &str) -> Vec<String> {
     let params = json!({ "id": id, "format": "text" });
     let screen = daemon.client().ok("session.screen", &params);
     let text = screen["rendering"].as_str().unwrap();
@@ -279,7 +295,7 @@ fn what_was_on_the_tty_is_given_back() {
         go_on(&daemon, &id, 1);
         wait_until_same(&daemon, &person, &id, "full screen");
         let (terminal, key) = if detaches {
-            (&person, "\u{1d}")
+            (&person, "\u{1d}d")
         } else {
             (&id, "\n")
         };
@@ -308,17 +324,21 @@ fn the_way_out_is_shown_when_it_is_needed() {
         });
     };
     let typing = person(&daemon, 80, 24, &[&id]);
-    shows(&typing, "ctrl-] detaches");
+    shows(&typing, "ctrl-] shows keys, then d detaches");
     // A key takes it away, and so does time.
     send(&daemon, &typing, "\n");
     wait_until_same(&daemon, &typing, &id, "a key");
     let watching = person(&daemon, 80, 24, &["--read-only", &id]);
-    shows(&watching, "ctrl-] detaches, ? helps, only watching");
+    shows(
+        &watching,
+        "ctrl-] shows keys, then d detaches, only watching",
+    );
     wait_until_same(&daemon, &watching, &id, "two seconds");
     send(&daemon, &watching, "x");
-    shows(&watching, "ctrl-] detaches, ? helps, only watching");
-    send(&daemon, &watching, "?");
-    shows(&watching, "attach without --read-only");
+    shows(
+        &watching,
+        "ctrl-] shows keys, then d detaches, only watching",
+    );
 }
 
 /// The terminal answers a program's questions. The ttys of attached people do not.

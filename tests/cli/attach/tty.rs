@@ -9,8 +9,8 @@ use termd_test_support::{Process, Pty, TestDaemon, assert_members, wait_until};
 
 use crate::termctl::{command, ok, ready_terminal, termctl};
 
-/// The byte of the default detach key, ctrl-].
-const DETACH: [u8; 1] = [0x1d];
+/// The default detach keys, ctrl-] and d.
+const DETACH: [u8; 2] = *b"\x1dd";
 
 /// A terminal that prints `ready`, and `GOT` with each line of input.
 fn line_repeater(daemon: &TestDaemon) -> String {

@@ -114,7 +114,7 @@ fn attach_goes_on_with_the_next_server() {
         pty.write("second\r");
         pty.read_now().contains("GOT second")
     });
-    pty.write([0x1d]);
+    pty.write("\x1dd");
     assert_eq!(pty.wait(&mut child).code(), Some(0));
     assert_eq!(pty.modes(), before);
 }

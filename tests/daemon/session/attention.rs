@@ -89,7 +89,7 @@ fn programs_that_wait_run_or_have_ended() {
         (("gdb", vec!["-q"]), "idle", ""),
         (("zsh", vec!["-f"]), "idle", ""),
         (("fish", vec!["-N"]), "idle", ""),
-        (bash("exit 3"), "failed", "bash -c exit 3"),
+        (bash("exit 3"), "failed", "bash -c 'exit 3'"),
         (bash("kill -TERM $$"), "failed", ""),
         (("true", vec![]), "done", "true"),
     ];

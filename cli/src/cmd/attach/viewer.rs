@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use crate::arg_types::Size;
-use crate::attach::notice::Notice;
+use crate::attach::notice::{Notice, NoticeKind};
 use crate::attach::tty;
 use crate::attach::tty_filter::TtyFilter;
 use crate::cmd::show::show;
@@ -65,6 +65,14 @@ impl Viewer<'_> {
                 self.pump.write(line).await?;
             }
             shown.clone_from(&notice);
+            if notice
+                .as_ref()
+                .is_some_and(|notice| notice.kind == NoticeKind::Asks)
+            {
+                notice_change(&mut self.notices, notice.as_ref()).await;
+                seen = None;
+                continue;
+            }
             let drawn = tokio::select! {
                 drawn = redraw(self.link, &self.id, view, seen) => drawn?,
                 () = notice_change(&mut self.notices, notice.as_ref()) => {

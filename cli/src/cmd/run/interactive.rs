@@ -18,7 +18,8 @@ use crate::attach::tty::ChangedTty;
 use crate::attach::tty_filter::TtyFilter;
 use crate::cmd::attach::ending::unless_lost;
 use crate::cmd::attach::input_queue::{IN_DOUBT, InputQueue, send_pending};
-use crate::cmd::attach::{LAST_SEND, LAST_WRITE, resize_to_window};
+use crate::cmd::attach::session::LAST_SEND;
+use crate::cmd::attach::{LAST_WRITE, resize_to_window};
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::input::read_stdin;
@@ -122,7 +123,7 @@ impl Keyboard<'_> {
                     let Some(chunk) = chunk else { return Ok(Outcome::Signalled(SIGHUP)) };
                     let typed = self.matcher.feed(&chunk);
                     self.queue.add(&typed.forward, Instant::now());
-                    if !typed.detach {
+                    if !typed.has_key() {
                         if self.way_out.is_searched(&typed.forward) {
                             hinting.set(stuck(link, id));
                             is_hinting = true;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use termd_policy::command_text;
 use termd_proto::attention::MAX_WHY_BYTES;
 use termd_proto::interact::{Activity, AwaitedInput, InputKind, InputKnownBy};
 use termd_proto::screen::{CommandState, Progress};
@@ -149,7 +150,7 @@ pub(super) fn own_command(terminal: &Terminal) -> String {
     let record = &terminal.record;
     let line = record.agent_line.clone();
     one_line(
-        &line.unwrap_or_else(|| record.argv.join(" ")),
+        &line.unwrap_or_else(|| command_text(&record.argv)),
         MAX_WHY_BYTES,
     )
 }

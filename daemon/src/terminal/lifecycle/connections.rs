@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use termd_proto::terminal::{AttachMode, Owner};
 use tokio_util::sync::CancellationToken;
 
 use crate::terminal::screen::size::Size;
@@ -33,6 +34,11 @@ struct Viewers {
 
 #[derive(Debug)]
 struct Viewer {
+    /// Who it is.
+    by: Owner,
+    mode: AttachMode,
+    /// When it came, as counted by [`Viewers::uses`].
+    since: u64,
     /// Ends the attachment.
     detached: CancellationToken,
     /// The size of its tty, where the terminal may take it.
@@ -76,7 +82,13 @@ impl Connections {
     }
 
     /// Attaches a connection; `None` if it is attached already, and only its size is new.
-    pub(crate) fn attach(&self, connection: u64, size: Option<Size>) -> Option<CancellationToken> {
+    pub(crate) fn attach(
+        &self,
+        connection: u64,
+        by: &Owner,
+        mode: AttachMode,
+        size: Option<Size>,
+    ) -> Option<CancellationToken> {
         let mut viewers = self.attached();
         let used = viewers.next_use();
         if let Some(viewer) = viewers.by_connection.get_mut(&connection) {
@@ -84,6 +96,9 @@ impl Connections {
             return None;
         }
         let viewer = Viewer {
+            by: by.clone(),
+            mode,
+            since: used,
             detached: CancellationToken::new(),
             size,
             used,
@@ -91,6 +106,22 @@ impl Connections {
         let detached = viewer.detached.clone();
         viewers.by_connection.insert(connection, viewer);
         Some(detached)
+    }
+
+    /// Who is attached, in the order in which they came.
+    pub(crate) fn viewers(&self) -> Vec<termd_proto::terminal::Viewer> {
+        let viewers = self.attached();
+        let mut viewers: Vec<&Viewer> = viewers.by_connection.values().collect();
+        viewers.sort_by_key(|viewer| viewer.since);
+        let shown = viewers.into_iter();
+        shown
+            .map(|viewer| termd_proto::terminal::Viewer {
+                by: viewer.by.clone(),
+                mode: viewer.mode,
+                cols: viewer.size.map(|size| size.cols),
+                rows: viewer.size.map(|size| size.rows),
+            })
+            .collect()
     }
 
     /// Detaches a connection from a terminal of this size. Returns the size that the terminal takes,
@@ -133,6 +164,8 @@ impl Connections {
 
 #[cfg(test)]
 mod tests {
+    use termd_proto::terminal::Front;
+
     use super::*;
 
     const SMALL: Size = Size { cols: 80, rows: 24 };
@@ -141,11 +174,29 @@ mod tests {
         rows: 43,
     };
 
+    fn attach(
+        connections: &Connections,
+        connection: u64,
+        size: Option<Size>,
+    ) -> Option<CancellationToken> {
+        let by = Owner {
+            front: Front::Cli,
+            uid: 1000,
+            pid: 1,
+            exe: None,
+            session: None,
+            client: None,
+            agent: None,
+            terminal: None,
+        };
+        connections.attach(connection, &by, AttachMode::Type, size)
+    }
+
     #[test]
     fn the_size_is_that_of_who_typed_or_resized_last_and_is_still_there() {
         let connections = Connections::default();
         for (connection, size) in [(1, Some(LARGE)), (2, Some(SMALL)), (3, None)] {
-            assert!(connections.attach(connection, size).is_some());
+            assert!(attach(&connections, connection, size).is_some());
         }
         assert_eq!(connections.typed(1), Some(LARGE));
         assert_eq!(connections.typed(3), None, "a viewer without a size");
@@ -155,10 +206,10 @@ mod tests {
             None,
             "the size was not its own"
         );
-        assert!(connections.attach(2, Some(SMALL)).is_some());
+        assert!(attach(&connections, 2, Some(SMALL)).is_some());
         assert_eq!(connections.detach(2, SMALL), Some(LARGE));
         assert_eq!(connections.detach(2, SMALL), None, "twice");
-        assert!(connections.attach(1, Some(SMALL)).is_none());
+        assert!(attach(&connections, 1, Some(SMALL)).is_none());
         assert_eq!(connections.typed(1), Some(SMALL));
         assert_eq!(
             connections.detach(1, SMALL),
@@ -172,7 +223,7 @@ mod tests {
         for order in [[(1, LARGE), (2, SMALL)], [(2, SMALL), (1, LARGE)]] {
             let connections = Connections::default();
             for (connection, size) in order {
-                assert!(connections.attach(connection, Some(size)).is_some());
+                assert!(attach(&connections, connection, Some(size)).is_some());
             }
             assert_eq!(connections.detach(2, SMALL), Some(LARGE), "{order:?}");
         }

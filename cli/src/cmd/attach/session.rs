@@ -1,0 +1,319 @@
+//! The person's side of attach: keys for the program and for the line of keys, the size of the tty, signals.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+use termd_client::escape::escaped;
+use termd_client::{ClientError, Link};
+use termd_proto::TerminalRef;
+use termd_proto::terminal::{TerminalInfo, TerminalState};
+use tokio::signal::unix::{Signal, SignalKind};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+
+use super::ending::{Ending, unless_lost};
+use super::heartbeat::watch_daemon;
+use super::input_queue::{InputQueue, Sent, send_pending};
+use super::viewer::Viewer;
+use super::{key_answer, resize_to_window};
+use crate::args::AttachArgs;
+use crate::attach::detach_keys::DetachKeys;
+use crate::attach::key_line::{Input, KeyCommand, KeyLine};
+use crate::attach::notice::Notices;
+use crate::attach::tty_filter::TtyFilter;
+use crate::confirm::Consent;
+use crate::error::CliError;
+use crate::input::read_stdin;
+use crate::output::Pump;
+use crate::signals::{self, Signals};
+
+/// How long the program may take to read the input from before the detach key.
+pub(in crate::cmd) const LAST_SEND: Duration = Duration::from_secs(1);
+
+/// How long a notice is shown.
+const NOTICE: Duration = Duration::from_secs(2);
+/// How long it is shown why a key was not typed, or may not have arrived, and what a key of the line has done.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Whether keys go to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Typed,
+    /// The person only watches.
+    Dropped,
+}
+
+/// Whose size the terminal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizePolicy {
+    /// It takes that of this tty, and follows it.
+    Own,
+    /// It keeps its own, and the tty shows a part.
+    Follow,
+    /// The same, because a full-screen program runs in a larger one.
+    Spare,
+}
+
+/// One person at one terminal.
+pub(super) struct Session<'a> {
+    link: &'a Link,
+    info: &'a TerminalInfo,
+    id: TerminalRef,
+    keys: Keys,
+    is_running: bool,
+    size: SizePolicy,
+    detach_keys: DetachKeys,
+    away: String,
+    notices: Notices,
+    consent: Consent,
+    key_line: KeyLine,
+    pub(super) queue: InputQueue,
+    typed: mpsc::Receiver<Vec<u8>>,
+    window: Signal,
+    signals: Signals,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        link: &'a Link,
+        info: &'a TerminalInfo,
+        args: &AttachArgs,
+        size: SizePolicy,
+        consent: Consent,
+    ) -> Result<Self, CliError> {
+        let hint = args.detach_keys.hint();
+        Ok(Self {
+            link,
+            info,
+            id: TerminalRef::from(&info.id),
+            keys: if args.read_only {
+                Keys::Dropped
+            } else {
+                Keys::Typed
+            },
+            is_running: info.state == TerminalState::Running,
+            size,
+            detach_keys: args.detach_keys,
+            away: format!("the daemon does not answer; {hint}"),
+            notices: Notices::new(),
+            consent,
+            key_line: KeyLine::new(args.detach_keys),
+            queue: InputQueue::default(),
+            typed: read_stdin()?,
+            window: signals::catch(SignalKind::window_change())?,
+            signals: Signals::catch()?,
+        })
+    }
+
+    /// What a person is told at entry, and again when a key goes nowhere. The keys come first: what does not
+    /// fit is cut at the right.
+    fn greeting(&self) -> String {
+        let name = match &self.info.label {
+            Some(label) => format!("{} ({label})", self.info.id),
+            None => self.info.id.to_string(),
+        };
+        let only = match self.keys {
+            Keys::Typed => "",
+            Keys::Dropped => ", only watching",
+        };
+        let larger = match (self.size, self.detach_keys.second()) {
+            (SizePolicy::Spare, Some(_)) => ", z gives it this size",
+            (SizePolicy::Spare, None) => ", larger than this tty",
+            (SizePolicy::Own | SizePolicy::Follow, _) => "",
+        };
+        format!("{}{larger}{only}: {name}", self.detach_keys.hint())
+    }
+
+    /// Serves until the person leaves or the command has ended.
+    pub(super) async fn serve(
+        &mut self,
+        pump: &mut Pump,
+        filter: &mut TtyFilter,
+    ) -> Result<Ending, CliError> {
+        let (link, id, consent) = (self.link, self.id.clone(), self.consent);
+        if self.is_running {
+            self.notices.show_until_key(self.greeting(), NOTICE);
+        }
+        let size = self.size;
+        let viewer = Viewer {
+            link,
+            id: id.clone(),
+            pump,
+            filter,
+            takes_screen: self.is_running,
+            notices: self.notices.subscribe(),
+        };
+        let shown = async {
+            if size == SizePolicy::Own {
+                // First, so that the first picture has the right size.
+                resize_to_window(link, &id).await?;
+            }
+            viewer.show_output().await
+        };
+        tokio::pin!(shown);
+        let notices = self.notices.clone();
+        let away = self.away.clone();
+        let sending = send_pending(link, &id, Vec::new(), consent);
+        let resizing = resize_to_window(link, &id);
+        let silence = watch_daemon(link, &id, &notices, &away);
+        tokio::pin!(sending, resizing, silence);
+        let mut is_resizing = false;
+        // What a key of the line has asked for: the line that a person is told of it.
+        let mut asked: Option<LocalBoxFuture<'_, String>> = None;
+        loop {
+            if let Some(bytes) = self.queue.take() {
+                sending.set(send_pending(link, &id, bytes, consent));
+            }
+            tokio::select! {
+                status = &mut shown => {
+                    let status = unless_lost(link, &id, status).await?;
+                    return Ok(Ending::of_terminal(link, &id, status).await);
+                }
+                error = &mut silence => return Err(error.into()),
+                sent = &mut sending, if self.queue.is_sending() => {
+                    if let Some(line) = self.queue.settle(sent?, Instant::now()) {
+                        self.notices.show(line, ANSWER);
+                    }
+                }
+                chunk = self.typed.recv() => {
+                    // The tty was hung up.
+                    let Some(chunk) = chunk else { return Ok(Ending::Detached) };
+                    for input in self.key_line.feed(&chunk) {
+                        let Some(command) = self.take(input) else { continue };
+                        match command {
+                            KeyCommand::Detach => {
+                                // A daemon that does not answer is not waited for.
+                                let is_away = self.notices.shows(&self.away);
+                                let patience = if is_away { Duration::ZERO } else { LAST_SEND };
+                                let send = |bytes| send_pending(link, &id, bytes, consent);
+                                let rest = send_rest(&mut self.queue, sending.as_mut(), send);
+                                if let Ok(sent) = timeout(patience, rest).await {
+                                    sent?;
+                                }
+                                return Ok(Ending::Detached);
+                            }
+                            KeyCommand::TakeSize => {
+                                self.size = SizePolicy::Own;
+                                resizing.set(resize_to_window(link, &id));
+                                is_resizing = true;
+                            }
+                            KeyCommand::ShowViewers => {
+                                asked = Some(key_answer::viewers(link, &id).boxed_local());
+                            }
+                            KeyCommand::Screenshot => {
+                                asked = Some(key_answer::screenshot(link, self.info).boxed_local());
+                            }
+                            KeyCommand::TypeKey | KeyCommand::ToggleReadOnly => {}
+                        }
+                    }
+                }
+                line = answer(&mut asked) => {
+                    asked = None;
+                    self.notices.show(line, ANSWER);
+                }
+                resized = &mut resizing, if is_resizing => {
+                    is_resizing = false;
+                    match resized {
+                        Err(ClientError::Refused(refusal)) => {
+                            self.notices.show(escaped(refusal.message()), ANSWER);
+                        }
+                        resized => resized?,
+                    }
+                }
+                _ = self.window.recv(), if self.size == SizePolicy::Own && self.is_running => {
+                    resizing.set(resize_to_window(link, &id));
+                    is_resizing = true;
+                }
+                number = self.signals.next() => return Ok(Ending::Signalled(number)),
+            }
+        }
+    }
+
+    /// Does what needs no daemon. Returns what a key of the line asks for.
+    fn take(&mut self, input: Input) -> Option<KeyCommand> {
+        let command = match input {
+            Input::Typed(bytes) => {
+                self.type_keys(&bytes);
+                return None;
+            }
+            Input::Opened => {
+                self.notices.ask(self.key_line.text());
+                return None;
+            }
+            Input::Closed => {
+                self.notices.answered();
+                return None;
+            }
+            Input::Command(command) => command,
+        };
+        self.notices.answered();
+        match command {
+            KeyCommand::TypeKey => {
+                let key = self.detach_keys.first().byte();
+                self.type_keys(key.as_slice());
+            }
+            KeyCommand::ToggleReadOnly => {
+                self.keys = match self.keys {
+                    Keys::Typed => Keys::Dropped,
+                    Keys::Dropped => Keys::Typed,
+                };
+                self.notices.show_until_key(
+                    match self.keys {
+                        Keys::Typed => "keys go to the program again".to_owned(),
+                        Keys::Dropped => self.greeting(),
+                    },
+                    NOTICE,
+                );
+            }
+            KeyCommand::Detach
+            | KeyCommand::TakeSize
+            | KeyCommand::ShowViewers
+            | KeyCommand::Screenshot => {}
+        }
+        Some(command)
+    }
+
+    /// Keys for the program. Where they go nowhere, a line says so, and how to leave. What the tty reports of
+    /// itself (the mouse, its focus) begins with ESC, and is no key to be answered.
+    fn type_keys(&mut self, typed: &[u8]) {
+        match (self.keys, typed.first()) {
+            (Keys::Typed, _) => {
+                self.notices.key_pressed();
+                self.queue.add(typed, Instant::now());
+            }
+            (Keys::Dropped, None | Some(0x1b)) => {}
+            (Keys::Dropped, Some(_)) => self.notices.show(self.greeting(), NOTICE),
+        }
+    }
+}
+
+/// Sends what was typed before the key that detaches: it is for the program, if that reads.
+async fn send_rest<F>(
+    queue: &mut InputQueue,
+    mut sending: Pin<&mut F>,
+    send: impl Fn(Vec<u8>) -> F,
+) -> Result<(), CliError>
+where
+    F: Future<Output = Result<Sent, CliError>>,
+{
+    loop {
+        if let Some(bytes) = queue.take() {
+            sending.set(send(bytes));
+        }
+        if !queue.is_sending() {
+            return Ok(());
+        }
+        let sent = sending.as_mut().await?;
+        queue.settle(sent, Instant::now());
+    }
+}
+
+/// What was asked for; never, where nothing was.
+async fn answer(asked: &mut Option<LocalBoxFuture<'_, String>>) -> String {
+    match asked {
+        Some(asked) => asked.await,
+        None => std::future::pending().await,
+    }
+}
