@@ -24,6 +24,42 @@ fn a_child_that_keeps_the_pipes_holds_no_call_up() {
     }
 }
 
+#[test]
+fn a_child_that_prints_after_its_call_lives_on() {
+    let shells = TestShells::open();
+    let mut agent = agent(&shells);
+    let mut input = agent.stdin.take().unwrap();
+    let (go, done) = (shells.daemon.path("go"), shells.daemon.path("done"));
+    let line = format!(
+        "mkfifo {go}; \"$SHIM\" -c '(while read -r x; do seq 1 \"$x\" && seq 1 9 >&2 && echo \"$x\" >> {done}; \
+         done < {go}) &'; exec 3> {go}\n",
+        go = go.display(),
+        done = done.display()
+    );
+    input.write_all(line.as_bytes()).unwrap();
+    wait_until("the call is over", || {
+        let terminals = shells.terminals();
+        terminals.first().is_some_and(|it| it["state"] == "exited")
+    });
+    let mut expected = String::new();
+    // A line, more than a pipe holds, and a line under the next server.
+    for (lines, kills) in [("1", false), ("60000", false), ("2", true)] {
+        if kills {
+            shells.daemon.kill_server();
+        }
+        input
+            .write_all(format!("echo {lines} >&3\n").as_bytes())
+            .unwrap();
+        expected.push_str(lines);
+        expected.push('\n');
+        wait_until("it goes on", || {
+            std::fs::read_to_string(&done).is_ok_and(|text| text == expected)
+        });
+    }
+    drop(input);
+    assert_eq!(Ended::of(&agent.wait_with_output().unwrap()).code, Some(0));
+}
+
 /// A shell in the place of an agent, which goes on to the next line of its input when it gets one.
 fn agent(shells: &TestShells) -> std::process::Child {
     let mut command: Command = shells.daemon.command("/bin/bash");

@@ -197,6 +197,9 @@ impl Keeper {
             Source::Start(id) => {
                 (self.terminals).progress_start(&id, &mut self.poller, &mut self.server);
             }
+            Source::LeftPipe(number) => {
+                (self.terminals).left_pipe_ready(number, &mut self.poller);
+            }
             Source::Process(id, process) => {
                 (self.terminals).process_ended(&id, process, &mut self.poller);
             }

@@ -15,6 +15,7 @@ mod file_operation;
 mod inventory;
 mod keeper;
 mod launch;
+mod left_pipes;
 mod listener;
 mod lock;
 mod notify;

@@ -8,6 +8,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use termd_proto::TerminalId;
 
+use crate::left_pipes::PipeNumber;
 use crate::process_tree::TreeId;
 use crate::protocol::message::ProcessId;
 
@@ -28,6 +29,8 @@ pub(crate) enum Source {
     Trial,
     /// The error pipe of a start.
     Start(TerminalId),
+    /// A pipe that a command has left to others.
+    LeftPipe(PipeNumber),
     /// The pidfd of a process in a tree that is being ended.
     Process(TreeId, ProcessId),
 }

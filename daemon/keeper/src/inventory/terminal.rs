@@ -1,6 +1,6 @@
 //! One terminal, as the keeper holds it.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -176,12 +176,21 @@ impl Terminal {
     }
 
     /// Drops the descriptors. A PTY's root that still runs is hung up; one on pipes finds them
-    /// closed.
-    pub(crate) fn release_fds(&mut self) {
-        if let Some(fds) = self.fds.take() {
-            let outputs = outputs(&fds).into_iter();
-            let mut is_open = outputs.map(is_open_elsewhere);
-            self.stdio_links.retain(|_| is_open.next() == Some(true));
+    /// closed. Returns the pipes of a command that has ended to which others write.
+    pub(crate) fn release_fds(&mut self) -> Vec<OwnedFd> {
+        let Some(fds) = self.fds.take() else {
+            return Vec::new();
+        };
+        let mut is_open = outputs(&fds).into_iter().map(is_open_elsewhere);
+        self.stdio_links.retain(|_| is_open.next() == Some(true));
+        match fds {
+            TerminalFds::Pipes { stdout, stderr, .. } if self.status.is_some() => {
+                let outputs = [stdout, stderr].into_iter();
+                outputs
+                    .filter(|pipe| is_open_elsewhere(pipe.as_fd()))
+                    .collect()
+            }
+            TerminalFds::Pipes { .. } | TerminalFds::Pty { .. } => Vec::new(),
         }
     }
 
@@ -199,7 +208,8 @@ impl Terminal {
 
     /// Drops the descriptors, and hides the terminal from servers for good.
     pub(crate) fn forget(&mut self) {
-        self.release_fds();
+        // What its processes would write is over: they are being ended.
+        let _ = self.release_fds();
         self.is_forgotten = true;
     }
 

@@ -12,6 +12,7 @@ use termd_proto::TerminalId;
 use self::starts::Starts;
 use crate::inventory::{Inventory, Terminal};
 use crate::launch::Launcher;
+use crate::left_pipes::{LeftPipes, PipeNumber};
 use crate::poll::Poller;
 use crate::process_tree::{
     Excluded, RequestNumber, RootGroup, Scan, TreeId, TreeKiller, name, own_children,
@@ -38,6 +39,7 @@ pub(crate) struct Terminals {
     inventory: Inventory,
     starts: Starts,
     tree_killer: TreeKiller,
+    left_pipes: LeftPipes,
     /// The children that this process had before it was the keeper.
     inherited: Vec<ProcessId>,
 }
@@ -48,6 +50,7 @@ impl Terminals {
             inventory: Inventory::default(),
             starts: Starts::new(launcher),
             tree_killer: TreeKiller::new(now),
+            left_pipes: LeftPipes::default(),
             inherited: own_children(),
         }
     }
@@ -97,10 +100,7 @@ impl Terminals {
                 terminal.set_notes(notes);
                 Ok(())
             }),
-            ToKeeper::ReleaseFds { id } => self.with_visible(&id, |terminal| {
-                terminal.release_fds();
-                Ok(())
-            }),
+            ToKeeper::ReleaseFds { id } => self.release_fds(&id, poller),
             ToKeeper::CloseStdin { id } => self.with_visible(&id, |terminal| {
                 terminal.close_stdin();
                 Ok(())
@@ -140,6 +140,21 @@ impl Terminals {
         change: impl FnOnce(&mut Terminal) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         change((self.inventory.visible_mut(id)).ok_or(Refusal::UnknownTerminal)?)
+    }
+
+    /// Drops a terminal's descriptors. What others go on writing to its pipes is read.
+    fn release_fds(&mut self, id: &TerminalId, poller: &mut Poller) -> Result<(), Refusal> {
+        let terminal = self.inventory.visible_mut(id);
+        let left = terminal.ok_or(Refusal::UnknownTerminal)?.release_fds();
+        for pipe in left {
+            self.left_pipes.add(pipe, poller);
+        }
+        Ok(())
+    }
+
+    /// A pipe that a command has left to others is to be looked at.
+    pub(crate) fn left_pipe_ready(&mut self, number: PipeNumber, poller: &mut Poller) {
+        self.left_pipes.ready(number, poller, Instant::now());
     }
 
     fn signal_tree(&self, id: &TerminalId, signal: i32, server: Option<i32>) {
@@ -287,7 +302,8 @@ impl Terminals {
 
     /// When something is due by time alone.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.tree_killer.deadline()
+        let deadlines = [self.tree_killer.deadline(), self.left_pipes.deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Takes the next step of ending trees, and answers the requests for those that are ended.
@@ -299,6 +315,7 @@ impl Terminals {
             inherited: &self.inherited,
         };
         let concluded = (self.tree_killer).progress(now, &trees, excluded, poller);
+        self.left_pipes.progress(poller, now);
         for concluded in concluded {
             for request in concluded.requests {
                 server.answer(request, &concluded.answer);
