@@ -25,8 +25,8 @@ use crate::error::CliError;
 use crate::output;
 
 /// A line that comes faster than this after a question answers the question before it, if that one
-/// was still open.
-const READING_TIME: Duration = Duration::from_millis(200);
+/// was still open: nobody has read the new one.
+const READING_TIME: Duration = Duration::from_secs(1);
 
 /// How long one call waits for an answer elsewhere, in milliseconds: less than the call's deadline.
 const WAIT_MS: u64 = 60_000;

@@ -119,10 +119,10 @@ pub struct ApprovalInfo {
     pub state: ApprovalState,
     /// What would run, or be typed; at most 4,096 bytes of it.
     pub command: String,
-    /// The commands that it asks about, with what earlier lines have set put in (`rm -rf precious` for
-    /// `rm -rf $x`): at most 16, of each at most 1,024 bytes. Empty: no line before it has set anything of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub means: Vec<String>,
+    /// The lines that were typed into the same program before it, without secrets: the last 1,024 bytes. They
+    /// may have set what its words mean (`rm -rf $x`). Empty: none is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
     /// Where; of a typed line behind a `cd` of the same call, each place that it may be in.
     pub cwd: String,
     /// Variables that it would be given, by name and value, without secrets; at most 64, and of each

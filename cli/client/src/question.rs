@@ -27,12 +27,6 @@ pub fn variables(info: &ApprovalInfo) -> String {
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-/// The commands that earlier lines make of it, escaped. `None`: it is what it says.
-pub fn meaning(info: &ApprovalInfo) -> Option<String> {
-    let commands: Vec<String> = info.means.iter().map(|text| escaped(text)).collect();
-    (!commands.is_empty()).then(|| commands.join("; "))
-}
-
 /// Why a question is asked, escaped.
 pub fn reason(info: &ApprovalInfo) -> String {
     let reason = info.reason.as_deref();
@@ -59,8 +53,8 @@ pub fn question_about(info: &ApprovalInfo, command: &str) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name:<9}{value}");
     };
-    if let Some(meaning) = meaning(info) {
-        fact("means", &meaning);
+    for (number, line) in info.after.lines().enumerate() {
+        fact(if number == 0 { "after" } else { "" }, &escaped(line));
     }
     fact("in", &escaped(&info.cwd));
     if let Some(terminal) = &info.terminal {
@@ -102,7 +96,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: "rm -r build\n".to_owned(),
-            means: Vec::new(),
+            after: String::new(),
             cwd: "/home/me/src/x".to_owned(),
             env: vec![("A".to_owned(), "1\u{1b}".to_owned())],
             terminal: None,
@@ -156,7 +150,7 @@ mod tests {
         let typed = ApprovalInfo {
             terminal: Some("term_aaaaaaaaaaaa".parse().unwrap()),
             program: Some("bash".to_owned()),
-            means: vec!["rm -r target".to_owned()],
+            after: "x=1\ny=2".to_owned(),
             env: Vec::new(),
             reason: None,
             ..info(Front::Mcp, Some("claude"))
@@ -164,7 +158,8 @@ mod tests {
         assert_eq!(
             question(&typed),
             "claude wants to type\n\n    rm -r build\\n\n\n\
-             means    rm -r target\n\
+             after    x=1\n\
+             \x20        y=2\n\
              in       /home/me/src/x\n\
              terminal term_aaaaaaaaaaaa, for bash\n\
              because  a rule of config.toml asks for it"

@@ -382,6 +382,7 @@ mod tests {
             values: Vec::new(),
             env_sha256: None,
             earlier_sha256: None,
+            earlier_text: String::new(),
         };
         assert!(!approvals.is_denied(&subject));
         assert!(!changes.has_changed().unwrap());

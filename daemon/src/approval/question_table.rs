@@ -2,11 +2,12 @@
 //! in, nothing goes out.
 
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use termd_policy::program::is_shell;
-use termd_policy::secrets::redact::RedactionKey;
+use termd_policy::secrets::redact::{RedactionKey, Redactor};
 use termd_proto::TerminalId;
 use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision};
 use termd_proto::policy::Verdict;
@@ -27,11 +28,11 @@ const MAX_QUESTIONS: usize = 256;
 const MAX_OF_AGENT: usize = MAX_QUESTIONS / 4;
 /// How many all agents may hold, so that a person's own can still be asked.
 const MAX_OF_AGENTS: usize = MAX_QUESTIONS / 4 * 3;
+/// Hides secrets of earlier lines, which others may have typed.
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+
 /// How much of a command is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 4_096;
-/// How many commands are shown that values of earlier lines make, and how much of each, in bytes.
-const MAX_SHOWN_VALUES: usize = 16;
-const MAX_SHOWN_VALUE_BYTES: usize = 1_024;
 
 /// What a question is about. An approval is for this and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub struct Subject {
     pub env_sha256: Option<String>,
     /// SHA-256, in hexadecimal, of the lines that were typed before this one; `None`: there were none.
     pub earlier_sha256: Option<String>,
+    /// The last of these lines: for a person, and no part of what is asked about.
+    pub earlier_text: String,
 }
 
 /// A part of a command, which may stand in another one. A denial is of each.
@@ -267,8 +270,8 @@ impl QuestionTable {
         let info = ApprovalInfo {
             id,
             state: ApprovalState::Pending,
-            command: shown(&subject.command, MAX_SHOWN_BYTES),
-            means: values_shown(&subject.values),
+            command: shown(&subject.command),
+            after: REDACTOR.text(&subject.earlier_text).into_owned(),
             cwd: subject.cwd,
             env: doubt.env,
             terminal: subject.terminal,
@@ -530,16 +533,8 @@ fn later(ms: i64, time: Duration) -> i64 {
     ms.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// What earlier lines make of a command, as a question shows it.
-fn values_shown(values: &[String]) -> Vec<String> {
-    let values = values.iter().take(MAX_SHOWN_VALUES);
-    values
-        .map(|text| shown(text, MAX_SHOWN_VALUE_BYTES))
-        .collect()
-}
-
-fn shown(command: &str, max_bytes: usize) -> String {
-    let end = command.floor_char_boundary(max_bytes);
+fn shown(command: &str) -> String {
+    let end = command.floor_char_boundary(MAX_SHOWN_BYTES);
     let head = command.get(..end).unwrap_or_default();
     match command.len() - end {
         0 => head.to_owned(),

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use termd_client::escape::escaped;
-use termd_client::question::{asker, meaning, variables};
+use termd_client::question::{asker, variables};
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
@@ -218,8 +218,8 @@ fn secret_notification(question: &SecretQuestion) -> Notification {
 
 fn notification(info: &ApprovalInfo, has_actions: bool) -> Notification {
     let mut command = escaped(&info.command);
-    if let Some(meaning) = meaning(info) {
-        command = format!("{command}, which means {meaning}");
+    if !info.after.is_empty() {
+        command = format!("{command}\nafter {}", escaped(&info.after));
     }
     let shown = shortened(&command, MAX_COMMAND_CHARS);
     let is_whole = shown == command;
@@ -289,7 +289,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: command.to_owned(),
-            means: Vec::new(),
+            after: String::new(),
             cwd: "/here".to_owned(),
             env: Vec::new(),
             terminal: None,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use termd_client::escape::escaped;
-use termd_client::question::{asker, meaning, question, variables};
+use termd_client::question::{asker, question, variables};
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
@@ -109,9 +109,7 @@ pub(super) fn line(info: &ApprovalInfo, display: Display) -> String {
 /// Where it would run, for whom, with what and why it is asked.
 fn behind_command(info: &ApprovalInfo) -> String {
     let place = format!("in {}", escaped(&place(info)));
-    let means = meaning(info).map(|meaning| format!(", which means {meaning}"));
-    let means = means.unwrap_or_default();
-    let mut line = format!("{means} ({place}, for {})", escaped(&asker(&info.asked_by)));
+    let mut line = format!(" ({place}, for {})", escaped(&asker(&info.asked_by)));
     if !info.env.is_empty() {
         // Writing to a string does not fail.
         let _ = write!(line, " with {}", variables(info));

@@ -29,6 +29,9 @@ const MAX_PLACES: usize = 16;
 /// much as the line itself.
 const MAX_OTHERS_CHARS: usize = 256 << 10;
 
+/// How much of the earlier lines is kept for a person, in bytes.
+const MAX_EARLIER_BYTES: usize = 1_024;
+
 /// A line that a program would now read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedLine {
@@ -40,6 +43,8 @@ pub struct TypedLine {
     pub(crate) state: Arc<ShellState>,
     /// SHA-256, in hexadecimal, of the lines before, each with the hash before it.
     earlier: Option<String>,
+    /// The last of the lines before, for a person.
+    earlier_text: Arc<str>,
     /// The program that may read it in place of the one that reads now.
     reader: Option<String>,
     /// Where the call's key is that ends it, in bytes.
@@ -57,6 +62,12 @@ impl TypedLine {
     /// they set variables, aliases and functions. `None`: there were none.
     pub fn earlier_sha256(&self) -> Option<&str> {
         self.earlier.as_deref()
+    }
+
+    /// The last of the lines before, 1,024 bytes at most, for a person to whom this one says nothing alone
+    /// (`rm -rf $x`).
+    pub fn earlier_text(&self) -> &str {
+        &self.earlier_text
     }
 
     /// Whether it is another reading of the same line.
@@ -249,6 +260,13 @@ impl TypedLines {
             first,
             ..Self::default()
         };
+    }
+
+    /// Forgets the text of earlier lines. What was typed last was not shown.
+    pub fn hide_earlier(&mut self) {
+        for reading in self.readings() {
+            reading.hide_earlier();
+        }
     }
 
     /// Takes bytes that are no character. If they are the last that came and may begin a character, they

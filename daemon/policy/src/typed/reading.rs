@@ -6,9 +6,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
-use super::TypedLine;
 use super::keys::{Key, KeyReader};
 use super::line_editor::LineEditor;
+use super::{MAX_EARLIER_BYTES, TypedLine};
 use crate::danger::sql;
 use crate::inspect::{KeyTaker, state_behind};
 use crate::program::kind::{
@@ -81,6 +81,9 @@ pub(super) struct Reading {
     earlier: Option<String>,
     /// The same hash, of the last line too.
     ended: Option<String>,
+    /// The text of both.
+    earlier_text: Arc<str>,
+    ended_text: Arc<str>,
 }
 
 impl Reading {
@@ -155,6 +158,12 @@ impl Reading {
             prompts: self.prompts,
             ..Self::default()
         };
+    }
+
+    /// Forgets the text of earlier lines.
+    pub(super) fn hide_earlier(&mut self) {
+        self.earlier_text = Arc::default();
+        self.ended_text = Arc::default();
     }
 
     /// Takes in what another reading has left, both at the end of a line.
@@ -371,6 +380,7 @@ impl Reading {
     /// Counts a line to those before the next one. Enter alone is none.
     fn chain(&mut self, line: &str, completeness: Completeness) {
         self.earlier.clone_from(&self.ended);
+        self.earlier_text = Arc::clone(&self.ended_text);
         if completeness != Completeness::Whole || !line.trim().is_empty() {
             let before = self.earlier.as_deref().unwrap_or_default();
             let digest = Sha256::new()
@@ -379,6 +389,7 @@ impl Reading {
                 .chain_update(line)
                 .finalize();
             self.ended = Some(format!("{digest:x}"));
+            self.ended_text = last_lines(&self.earlier_text, line);
         }
     }
 
@@ -388,6 +399,7 @@ impl Reading {
             completeness,
             state: Arc::clone(&self.state),
             earlier: self.earlier.clone(),
+            earlier_text: Arc::clone(&self.earlier_text),
             reader: None,
             at: self.at,
         }
@@ -440,6 +452,15 @@ impl Reading {
         self.before = text;
         self.before.push('\n');
     }
+}
+
+/// The end of these lines and one more.
+fn last_lines(lines: &str, next: &str) -> Arc<str> {
+    let separator = if lines.is_empty() { "" } else { "\n" };
+    let all = format!("{lines}{separator}{next}");
+    let from = all.len().saturating_sub(MAX_EARLIER_BYTES);
+    let from = all.ceil_char_boundary(from);
+    Arc::from(all.get(from..).unwrap_or_default())
 }
 
 /// Whether what such a program leaves unread is for the shell behind it.

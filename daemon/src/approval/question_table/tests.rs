@@ -44,6 +44,7 @@ fn subject(command: &str) -> Subject {
         values: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
+        earlier_text: String::new(),
     }
 }
 

@@ -237,6 +237,9 @@ impl Gate {
         if is_secret {
             next.forget();
         }
+        if is_secret || is_hidden {
+            next.hide_earlier();
+        }
         let typing = JudgedTyping {
             program,
             cwd: foreground
@@ -351,6 +354,7 @@ impl Gate {
             terminal: Some(terminal.id().clone()),
             program: program.map(str::to_owned),
             earlier_sha256: line.earlier_sha256().map(str::to_owned),
+            earlier_text: line.earlier_text().to_owned(),
             parts,
             values,
             ..subject(typist.actor, &cwd, &line.text)
@@ -526,6 +530,7 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         values: Vec::new(),
         env_sha256: None,
         earlier_sha256: None,
+        earlier_text: String::new(),
     }
 }
 

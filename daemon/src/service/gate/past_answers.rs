@@ -141,7 +141,7 @@ fn past_denial(record: &AuditRecord) -> Option<PastDenial> {
             id: detail.approval,
             state: ApprovalState::Denied,
             command: detail.command,
-            means: Vec::new(),
+            after: String::new(),
             cwd: detail.cwd,
             env: Vec::new(),
             terminal: record.terminal.clone(),

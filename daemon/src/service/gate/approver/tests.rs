@@ -35,7 +35,7 @@ fn question(asked_by: Owner) -> ApprovalInfo {
         id: ApprovalId::from_random(1),
         state: ApprovalState::Pending,
         command: "rm -r x".to_owned(),
-        means: Vec::new(),
+        after: String::new(),
         cwd: "/".to_owned(),
         env: Vec::new(),
         terminal: None,
