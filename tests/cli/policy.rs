@@ -214,7 +214,12 @@ fn status_names_the_file_that_is_not_in_force() {
 
     // Two bad files have a line each.
     daemon.configure("kill_grace_ms = \n");
-    daemon.replace_server();
+    let reload = termctl(&daemon, &["daemon", "reload"]);
+    assert_eq!(reload.code, Some(1), "{reload:?}");
+    assert!(
+        line(&reload.err, "termctl: config.toml").is_some(),
+        "{reload:?}"
+    );
     let status = ok(&daemon, &["status"]);
     assert!(line(&status, "approved.toml").is_some(), "{status}");
     let config = line(&status, "config.toml").unwrap();

@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::Context;
+use super::status::not_in_force;
 use crate::args::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 use crate::confirm::agrees_at_tty;
 use crate::daemon_error::DaemonError;
@@ -35,7 +36,15 @@ pub(super) async fn run(context: Context, args: DaemonArgs) -> Result<ExitCode, 
             if context.json {
                 output::print_json(&info)?;
             }
-            return Ok(ExitCode::OK);
+            let faults = not_in_force(&info);
+            for line in &faults {
+                output::note(line);
+            }
+            return Ok(if faults.is_empty() {
+                ExitCode::OK
+            } else {
+                ExitCode::FAILED
+            });
         }
         DaemonVerb::Stop(args) => {
             if !may_end(&link, args).await? {

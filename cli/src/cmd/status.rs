@@ -82,15 +82,8 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
     if let Some(orphans) = orphans(&stats) {
         output::print(facts_as_lines(&[("orphans", orphans)]).as_bytes())?;
     }
-    let faults = [
-        ("config.toml", &info.config_fault),
-        ("approved.toml", &info.approved_fault),
-    ];
-    for (file, fault) in faults {
-        if let Some(fault) = fault {
-            let said = format!("{file} is not in force: {}\n", escaped(fault));
-            output::print(said.as_bytes())?;
-        }
+    for line in not_in_force(&info) {
+        output::print(format!("{line}\n").as_bytes())?;
     }
     if let Some(fault) = &info.reload_fault {
         let at = (info.reload_failed_at_ms).map(|at| format!(" ({})", context.display.time(at)));
@@ -174,6 +167,19 @@ pub(super) fn orphans(stats: &DaemonStats) -> Option<String> {
     Some(format!(
         "{named}{more} (of no terminal that is known; they end with termd)"
     ))
+}
+
+/// A line for each file of the configuration that is not in force, and why.
+pub(super) fn not_in_force(info: &DaemonInfo) -> Vec<String> {
+    let faults = [
+        ("config.toml", &info.config_fault),
+        ("approved.toml", &info.approved_fault),
+    ];
+    let lines = faults.into_iter().filter_map(|(file, fault)| {
+        let fault = fault.as_ref()?;
+        Some(format!("{file} is not in force: {}", escaped(fault)))
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
