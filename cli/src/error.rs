@@ -79,13 +79,14 @@ pub(crate) enum CliError {
 const REFUSED_UNTIL: &str = ", and is refused until ";
 
 /// Params of the API, and the options that they come from.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 14] = [
     ("at", "--at"),
     ("at_ms", "--at"),
     ("cols", "--cols"),
     ("confirmed", "--confirmed"),
     ("cwd", "--cwd"),
     ("eof_ms", "--eof"),
+    ("events", "the recording"),
     ("force", "--force"),
     ("input.keys", "--key"),
     ("max_bytes", "--bytes"),

@@ -6,6 +6,9 @@ pub(crate) const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
 pub(crate) const SIGINT: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
 pub(crate) const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
 
+/// A file has become longer than the process may write (`ulimit -f`).
+pub(crate) const SIGXFSZ: i32 = 25;
+
 /// The signals' names in the order of their numbers, from 1 on (signal(7)).
 pub(crate) const SIGNAL_NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",

@@ -100,6 +100,12 @@ pub(crate) enum UsageError {
     /// `replay` or `screenshot --animate`: `--from` is behind `--to`.
     #[error("nothing was printed from --from to --to")]
     EmptyRange,
+    /// The same without a `--from`.
+    #[error("nothing was printed before --to")]
+    NothingBefore,
+    /// `replay --at` of a time at which there was no terminal.
+    #[error("--at is before the terminal's start")]
+    BeforeStart,
     /// `replay` of an offset that the output, or the part that is played, does not have.
     #[error("offset {at} is not within {start} to {end}")]
     OutsideOfOutput {

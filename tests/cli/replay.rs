@@ -4,6 +4,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use termd_proto::screen::ScreenRows;
 use termd_test_support::{DEADLINE, Deadline, Process, Pty, TestDaemon};
 use termd_vt::{Model, Scrollback, Size};
 
@@ -138,6 +139,45 @@ fn a_closed_terminal_is_played_and_searched_in() {
     tty.wait_for_rows(&["two", "three"], "end");
     tty.press("q");
     assert_eq!(tty.wait_restored(), Some(0));
+}
+
+#[test]
+fn a_match_in_a_burst_is_shown_and_lit() {
+    let daemon = TestDaemon::start();
+    let lines = "seq -f row_number_%.0f 30000";
+    let id = ok(&daemon, &["create", "--", "sh", "-c", lines]);
+    ok(&daemon, &["wait", &id]);
+    let mut tty = ReplayTty::new(&daemon, &[&id]);
+    tty.wait_for("the end", |rows| {
+        rows.last()
+            .is_some_and(|bar| bar.trim_start().starts_with("end"))
+    });
+    tty.press("\x1b[H/row_number_20012$\r");
+    tty.wait_for("the match", |rows| {
+        rows.iter().any(|row| row == "row_number_20012")
+    });
+    let screen = tty.seen.screen(ScreenRows::default());
+    let mut runs = screen.lines.iter().flat_map(|line| &line.runs);
+    assert!(
+        runs.any(|run| run.text == "row_number_20012" && run.style.inverse),
+        "{screen:?}"
+    );
+    tty.press("q");
+    assert_eq!(tty.wait_restored(), Some(0));
+}
+
+#[test]
+fn a_time_before_the_start_is_an_error() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "true"]);
+    let mut pty = Pty::open(COLS, ROWS);
+    let mut replay = pty.spawn(&command(&daemon, &["replay", &id, "--at", "1h"]));
+    let said = pty.read_until("start");
+    assert!(
+        said.contains("--at is before the terminal's start"),
+        "{said}"
+    );
+    assert_eq!(pty.wait(&mut replay).code(), Some(2));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Reads asciicast, versions 1 to 3, line by line. Pure.
 //!
 //! Formats: <https://docs.asciinema.org/manual/asciicast/v3/>, v2 and v1 beside it. Events of an unknown
-//! code are passed over, as the formats want it, and so is input: termd keeps none.
+//! code are passed over, as the formats want it, and so is input: termd keeps none. Version 2 does not say
+//! that times ascend: an event before the last one's time has happened right after it.
 
 use std::io::{self, BufRead, Read as _};
 use std::time::Duration;
@@ -9,7 +10,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 use termd_proto::import::{
-    ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MS, MAX_IMPORT_START_MS,
+    ImportEvent, ImportEventKind, MAX_IMPORT_BYTES, MAX_IMPORT_MARKERS, MAX_IMPORT_MS,
+    MAX_IMPORT_SIZES, MAX_IMPORT_START_MS, MAX_MARKER_BYTES,
 };
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 use thiserror::Error;
@@ -77,6 +79,8 @@ pub struct CastReader<R> {
     now: Duration,
     /// Bytes of output so far.
     bytes: u64,
+    sizes: usize,
+    markers: usize,
 }
 
 /// The first line of versions 2 and 3, and the whole of version 1.
@@ -156,6 +160,8 @@ impl<R: BufRead> CastReader<R> {
             stdout,
             now: Duration::ZERO,
             bytes: 0,
+            sizes: 0,
+            markers: 0,
         })
     }
 
@@ -171,12 +177,12 @@ impl<R: BufRead> CastReader<R> {
                 let Some((time, data)) = self.stdout.pop() else {
                     return self.nothing_follows().map(|()| None);
                 };
-                (time, "o".to_owned(), data)
+                (time, "o".to_owned(), Value::String(data))
             } else {
                 let Some(text) = next_line(&mut self.input, &mut self.line)? else {
                     return Ok(None);
                 };
-                serde_json::from_str::<(f64, String, String)>(&text)
+                serde_json::from_str::<(f64, String, Value)>(&text)
                     .map_err(|error| fault(self.line, &describe(&error, "event of an asciicast")))?
             };
             let at_ms = self.go_on(time)?;
@@ -190,8 +196,15 @@ impl<R: BufRead> CastReader<R> {
         &mut self,
         at_ms: u64,
         code: &str,
-        data: String,
+        data: Value,
     ) -> Result<Option<CastEvent>, CastError> {
+        if !matches!(code, "o" | "r" | "m" | "x") {
+            return Ok(None);
+        }
+        let Value::String(data) = data else {
+            let problem = format!("the data of an event {code:?} is no text");
+            return Err(fault(self.line, &problem));
+        };
         let kind = match code {
             "o" => {
                 self.bytes += data.len() as u64;
@@ -207,14 +220,29 @@ impl<R: BufRead> CastReader<R> {
                     parts.and_then(|(cols, rows)| size(cols.parse().ok()?, rows.parse().ok()?));
                 let problem = || fault(self.line, &format!("{data:?} is no size"));
                 let (cols, rows) = parsed.ok_or_else(problem)?;
+                self.sizes += 1;
+                if self.sizes > MAX_IMPORT_SIZES {
+                    let problem = format!("more than {MAX_IMPORT_SIZES} sizes");
+                    return Err(fault(self.line, &problem));
+                }
                 ImportEventKind::Size { cols, rows }
             }
-            "m" => ImportEventKind::Marker(data),
-            "x" => {
+            "m" => {
+                self.markers += 1;
+                if self.markers > MAX_IMPORT_MARKERS {
+                    let problem = format!("more than {MAX_IMPORT_MARKERS} markers");
+                    return Err(fault(self.line, &problem));
+                }
+                if data.len() > MAX_MARKER_BYTES {
+                    let problem = format!("a marker of more than {MAX_MARKER_BYTES} bytes");
+                    return Err(fault(self.line, &problem));
+                }
+                ImportEventKind::Marker(data)
+            }
+            _ => {
                 let problem = |_| fault(self.line, &format!("{data:?} is no exit status"));
                 return Ok(Some(CastEvent::Exited(data.parse().map_err(problem)?)));
             }
-            _ => return Ok(None),
         };
         Ok(Some(CastEvent::Happened(ImportEvent { at_ms, kind })))
     }
@@ -356,7 +384,7 @@ mod tests {
             [0.1004, \"i\", \"x\"]\n\
             [0.1004, \"r\", \"91x31\"]\n\
             [1, \"m\", \"make\"]\n\
-            [0, \"z\", \"?\"]\n\
+            [0, \"z\", {\"any\": 1}]\n\
             [0.5, \"x\", \"3\"]\n";
         let (header, events) = read(v3).unwrap();
         assert_eq!((header.cols, header.rows, header.version), (90, 30, 3));
@@ -430,6 +458,25 @@ mod tests {
             (after("[1,\"r\",\"80x99999\"]"), 3, "no size"),
             (after("[1,\"x\",\"SIGTERM\"]"), 3, "exit status"),
             (after("[1,\"o\",\"\\ud800\"]"), 3, "event"),
+            (after("[1,\"o\",7]"), 3, "no text"),
+            (
+                after(&"[0,\"m\",\"\"]\n".repeat(MAX_IMPORT_MARKERS + 1)),
+                MAX_IMPORT_MARKERS + 3,
+                "more than 10000 markers",
+            ),
+            (
+                after(&"[0,\"r\",\"80x24\"]\n".repeat(MAX_IMPORT_SIZES + 1)),
+                MAX_IMPORT_SIZES + 3,
+                "more than 10000 sizes",
+            ),
+            (
+                after(&format!(
+                    "[1,\"m\",\"{}\"]",
+                    "m".repeat(MAX_MARKER_BYTES + 1)
+                )),
+                3,
+                "a marker of more than",
+            ),
             (
                 "{\n\"version\": 1,\n\"width\": 80,\n\"stdout\": [[0.5, \"a\"".to_owned(),
                 4,

@@ -1,4 +1,4 @@
-//! The offset that a person means by a position in a terminal's output.
+//! The offsets that a person means by positions in a terminal's output.
 
 use jiff::Zoned;
 use termd_client::Link;
@@ -12,7 +12,7 @@ use crate::usage_error::UsageError;
 
 /// An offset of a terminal's output, or the end of what had come by a time. Of a time before the terminal's
 /// start it is the first that is kept.
-pub(super) async fn offset_of(
+async fn offset_of(
     link: &Link,
     info: &TerminalInfo,
     position: OutputPosition,
@@ -29,6 +29,30 @@ pub(super) async fn offset_of(
         }
         (None, _) => Ok(info.start),
     }
+}
+
+/// The output from one position to another: of what is kept to the end, where they are not given.
+pub(super) async fn range_of(
+    link: &Link,
+    info: &TerminalInfo,
+    (from, to): (Option<OutputPosition>, Option<OutputPosition>),
+) -> Result<(Offset, Option<Offset>), CliError> {
+    let start = match from {
+        Some(from) => offset_of(link, info, from).await?,
+        None => info.start,
+    };
+    let Some(to) = to else {
+        return Ok((start, None));
+    };
+    let end = offset_of(link, info, to).await?;
+    if end > start {
+        return Ok((start, Some(end)));
+    }
+    Err(match from {
+        Some(_) => UsageError::EmptyRange,
+        None => UsageError::NothingBefore,
+    }
+    .into())
 }
 
 /// An offset that a person gave, if it is in the range.

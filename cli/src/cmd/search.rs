@@ -15,6 +15,7 @@ use termd_proto::search::{
     CommandHit, MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
     SearchOutput,
 };
+use unicode_width::UnicodeWidthStr as _;
 
 use super::Context;
 use super::history::as_typed;
@@ -23,6 +24,7 @@ use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::table::Cell;
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, CliError> {
@@ -61,8 +63,13 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
     let time = Duration::from_millis(args.timeout);
     let found = search(&link, request, args.limit, time, &mut printer).await?;
     Ok(match found {
-        Found::InTime if printer.printed > 0 => ExitCode::OK,
-        Found::InTime => ExitCode::FAILED,
+        Found::All if printer.printed > 0 => ExitCode::OK,
+        Found::All => ExitCode::FAILED,
+        Found::AsManyAsWanted => {
+            let limit = args.limit;
+            output::note(&format!("stopped at --limit {limit}; there may be more"));
+            ExitCode::OK
+        }
         Found::TooLate => {
             output::note("the time ran out before all was searched (--timeout)");
             ExitCode::TIMED_OUT
@@ -121,9 +128,12 @@ impl Sink for Commands {
     }
 }
 
-/// Whether all was searched, or as much as was wanted.
+/// Why a search is over.
 enum Found {
-    InTime,
+    /// All was searched.
+    All,
+    /// There are no fewer hits than were wanted.
+    AsManyAsWanted,
     TooLate,
 }
 
@@ -146,16 +156,19 @@ async fn search(
         request.timeout_ms = Some(left_ms.clamp(1, MAX_SEARCH_MS));
         let page = link.repeat(&request).await?;
         // Lines of one offset are in one page, which may then be longer.
-        for hit in page.hits.into_iter().take(wanted as usize) {
+        for hit in page.hits {
+            if wanted == 0 {
+                return Ok(Found::AsManyAsWanted);
+            }
             sink.take(hit)?;
             wanted -= 1;
         }
         request.cursor = page.next_cursor;
         if request.cursor.is_none() {
-            break;
+            return Ok(Found::All);
         }
     }
-    Ok(Found::InTime)
+    Ok(Found::AsManyAsWanted)
 }
 
 fn absolute(directory: &str) -> String {
@@ -216,9 +229,10 @@ fn shown_output(hit: &OutputHit, has_context: bool, display: Display) -> String 
         found => display.in_tone(&printable(found), Some(Tone::Bad)),
     };
     let mark = if has_context { "> " } else { "  " };
+    let head = cut(&head.join(" "), display, 0);
     format!(
         "{}\n{}{mark}{}{found}{}\n{}",
-        display.in_tone(&head.join(" "), Some(Tone::Past)),
+        display.in_tone(&head, Some(Tone::Past)),
         hit.before.iter().map(indented).collect::<String>(),
         printable(before),
         printable(after),
@@ -234,11 +248,17 @@ fn shown_command(hit: &CommandHit, display: Display) -> String {
         .chain(label)
         .chain([display.time(command.started_at_ms)])
         .collect();
-    format!(
-        "{} {}\n",
-        display.in_tone(&head.join(" "), Some(Tone::Past)),
-        described(command)
-    )
+    let head = cut(&(head.join(" ") + " "), display, 0);
+    let command = cut(&described(command), display, head.width());
+    format!("{}{command}\n", display.in_tone(&head, Some(Tone::Past)))
+}
+
+/// On a tty, as much of a text as fits into a row of which so many columns are taken.
+fn cut(text: &str, display: Display, taken: usize) -> String {
+    match display.width.map(|width| width.saturating_sub(taken)) {
+        Some(0) => String::new(),
+        left => Cell::line(text).cut(left.unwrap_or(usize::MAX)),
+    }
 }
 
 /// `[N] EXIT COMMAND`.
@@ -249,4 +269,60 @@ fn described(command: &CommandInfo) -> String {
         (None, None) => "-".to_owned(),
     };
     format!("[{}] {exit} {}", command.number, as_typed(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_proto::Offset;
+    use termd_proto::command::CommandSource;
+
+    use super::*;
+
+    #[test]
+    fn on_a_tty_what_is_said_of_a_hit_is_one_row() {
+        let command = CommandInfo {
+            terminal: "term_aaaaaaaaaaaa".parse().unwrap(),
+            number: 3,
+            source: CommandSource::Shell,
+            text: format!("echo {}", "漢".repeat(200)),
+            agent_line: None,
+            cwd: None,
+            started_at_ms: 0,
+            ended_at_ms: None,
+            exit_code: Some(0),
+            signal: None,
+            start: Offset(5),
+            end: None,
+            output_sha256: None,
+        };
+        let output = OutputHit {
+            terminal: command.terminal.clone(),
+            label: None,
+            offset: Offset(7),
+            at_ms: Some(0),
+            line: "x".repeat(200),
+            match_start: 0,
+            match_end: 1,
+            before: Vec::new(),
+            after: Vec::new(),
+            command: Some(command.clone()),
+        };
+        let label = Some("work".parse().unwrap());
+        let command = CommandHit { label, command };
+        for width in [40, 80, 200] {
+            let tty = Display {
+                width: Some(width),
+                has_color: true,
+                ..Display::PLAIN
+            };
+            let plain = |text: &str| text.replace("\x1b[2m", "").replace("\x1b[m", "");
+            let shown = plain(&shown_output(&output, false, tty));
+            assert!(shown.lines().next().unwrap().width() <= width, "{shown}");
+            assert!(shown.contains(&"x".repeat(10)), "{shown}");
+            let shown = plain(&shown_command(&command, tty));
+            assert!(shown.trim_end().width() <= width, "{shown}");
+        }
+        let piped = shown_command(&command, Display::PLAIN);
+        assert!(piped.contains(&"漢".repeat(200)), "{piped}");
+    }
 }

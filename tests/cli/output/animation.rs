@@ -45,6 +45,13 @@ fn a_range_is_animated_and_its_faults_are_told() {
         "1s",
     ];
     assert_eq!(animate(&by_time).json()["frames"], 2);
+    let early = animate(&["--to", "2016-01-01"]);
+    assert!(
+        early.err.contains("nothing was printed before --to"),
+        "{early:?}"
+    );
+    let page = ok(&daemon, &["export", "demo", "--format", "html"]);
+    assert!(page.contains("<title>demo</title>"), "{page}");
     let empty = animate(&["--from", "5", "--to", "5"]);
     let vector = termctl(
         &daemon,

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, wait_until};
+use termd_test_support::{Process, TestDaemon, wait_until};
 
-use crate::termctl::{command, ok, termctl};
+use crate::termctl::{TermctlOutput, command, ok, spawn, termctl};
 
 /// The header and the events of a recording.
 fn parsed(cast: &str) -> (Value, Vec<(f64, String, String)>) {
@@ -95,9 +96,8 @@ fn an_export_that_fails_leaves_the_file_as_it_was() {
     let file = directory.join("kept.cast");
     fs::write(&file, "before").unwrap();
     let export = |limit: &str| {
-        // A write beyond the limit is an error where the signal is ignored.
         let script = format!(
-            "trap '' XFSZ; ulimit -f {limit}; exec {} export {id} -o '{}'",
+            "ulimit -f {limit}; exec {} export {id} -o '{}'",
             env!("CARGO_BIN_EXE_termctl"),
             file.display()
         );
@@ -112,4 +112,35 @@ fn an_export_that_fails_leaves_the_file_as_it_was() {
     assert_eq!(export("unlimited").status.code(), Some(0));
     assert!(fs::read_to_string(&file).unwrap().starts_with('{'));
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+}
+
+#[test]
+fn an_export_that_is_ended_leaves_nothing_beside_the_file() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "seq", "2000000"]);
+    ok(&daemon, &["wait", &id]);
+    let directory = daemon.path("exports");
+    fs::create_dir(&directory).unwrap();
+    let file = directory.join("kept.cast");
+    fs::write(&file, "before").unwrap();
+    let server = daemon.server();
+    let files = || fs::read_dir(&directory).unwrap().count();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let export = spawn(&daemon, &["export", &id, "-o", file.to_str().unwrap()]);
+        wait_until("it writes", || files() == 2);
+        // It cannot be done before the signal comes.
+        server.stop();
+        Process::expect(export.id().into()).signal(signal);
+        let ended = TermctlOutput::wait(export);
+        server.signal(Signal::CONT);
+        assert_eq!(
+            (ended.code, ended.err.as_str()),
+            (Some(code), ""),
+            "{ended:?}"
+        );
+        assert_eq!(
+            (files(), fs::read_to_string(&file).unwrap().as_str()),
+            (1, "before")
+        );
+    }
 }

@@ -214,6 +214,17 @@ fn a_hit_says_where_it_is_and_filters_hold() {
     let offset = "5";
     assert!(ok(&daemon, &["read", "first", "--since", offset]).starts_with("red fox"));
 
+    for (limit, said) in [
+        ("2", "termctl: stopped at --limit 2; there may be more\n"),
+        ("9", ""),
+    ] {
+        let found = termctl(
+            &daemon,
+            &["search", "-F", "red", "--in", "output", "-n", limit],
+        );
+        assert_eq!((found.code, found.err.as_str()), (Some(0), said));
+    }
+
     let command = termctl(&daemon, &["search", "--in", "commands", "echo red"]);
     let command = command.out;
     assert!(
@@ -268,6 +279,15 @@ fn a_line_is_of_the_command_that_has_printed_it() {
     );
     let hit: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
     assert_eq!(hit["command"]["number"], 1, "{hit}");
+    let found = ok(&daemon, &["search", "--json", "--raw", "-F", "another"]);
+    let hits = found
+        .lines()
+        .map(|hit| serde_json::from_str::<Value>(hit).unwrap());
+    let printed: Vec<_> = hits
+        .filter(|hit| hit["line"].as_str().unwrap().contains("133;C"))
+        .collect();
+    assert_eq!(printed.len(), 1, "{printed:?}");
+    assert_eq!(printed[0]["command"]["number"], 2, "{printed:?}");
     // Options stand where one writes them.
     for args in [["search", "-C2", "another"], ["search", "-n5", "another"]] {
         assert!(ok(&daemon, &args).contains("another"), "{args:?}");

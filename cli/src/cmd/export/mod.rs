@@ -11,6 +11,7 @@ use termd_client::{BadAnswer, Form, Link, OutputReader};
 use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo};
 use termd_proto::terminal::{MAX_READ_BYTES, ReadFrom, TerminalInfo};
+use tokio::signal::unix::SignalKind;
 
 use self::cast::{CastWriter, Event, Header, Version};
 use self::playback::Playback;
@@ -22,25 +23,50 @@ use crate::args::{ExportArgs, ExportFormatArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::json;
+use crate::signal_number::SIGXFSZ;
+use crate::signals::{self, Signals};
 
 pub(super) async fn run(context: Context, args: ExportArgs) -> Result<ExitCode, CliError> {
     let link = context.open().await?;
     let info = show(&link, &TerminalRef(args.terminal)).await?;
-    let mut sink = Sink::open(args.output)?;
-    match args.format {
-        ExportFormatArg::Asciicast => cast(&link, &info, Version::V3, &mut sink).await?,
-        ExportFormatArg::AsciicastV2 => cast(&link, &info, Version::V2, &mut sink).await?,
-        ExportFormatArg::Raw => copy(&link, &info, Form::Exact, &mut sink).await?,
-        ExportFormatArg::Text => copy(&link, &info, Form::Plain, &mut sink).await?,
-        ExportFormatArg::Html => page::write(&link, &info, &mut sink).await?,
+    // Before there is something to tidy up. Elsewhere a signal ends a write that blocks, too.
+    let signals = match &args.output {
+        Some(path) if Sink::has_part(path) => Some(Signals::catch()?),
+        _ => None,
+    };
+    let sink = Sink::open(args.output)?;
+    let written = write(&link, &info, args.format, sink);
+    let Some(mut signals) = signals else {
+        return written.await.map(|()| ExitCode::OK);
+    };
+    // Beyond a limit on the size of files a write then fails, as on a full disk.
+    let _ = signals::catch(SignalKind::from_raw(SIGXFSZ))?;
+    tokio::select! {
+        written = written => written.map(|()| ExitCode::OK),
+        // What was written so far goes with its sink.
+        number = signals.next() => Ok(ExitCode::of_signal(number)),
+    }
+}
+
+async fn write(
+    link: &Link,
+    info: &TerminalInfo,
+    format: ExportFormatArg,
+    mut sink: Sink,
+) -> Result<(), CliError> {
+    match format {
+        ExportFormatArg::Asciicast => cast(link, info, Version::V3, &mut sink).await?,
+        ExportFormatArg::AsciicastV2 => cast(link, info, Version::V2, &mut sink).await?,
+        ExportFormatArg::Raw => copy(link, info, Form::Exact, &mut sink).await?,
+        ExportFormatArg::Text => copy(link, info, Form::Plain, &mut sink).await?,
+        ExportFormatArg::Html => page::write(link, info, &mut sink).await?,
         ExportFormatArg::Json => {
-            let mut line = json::to_vec(&commands(&link, &info).await?).map_err(BadAnswer::from)?;
+            let mut line = json::to_vec(&commands(link, info).await?).map_err(BadAnswer::from)?;
             line.push(b'\n');
             sink.write(&line)?;
         }
     }
-    sink.finish()?;
-    Ok(ExitCode::OK)
+    sink.finish()
 }
 
 /// The output so far.

@@ -39,7 +39,17 @@ pub(super) async fn write(
         Ok(())
     });
     played.await?;
-    sink.write(page(&model, &terminal_command(info)).as_bytes())
+    sink.write(page(&model, &title(info)).as_bytes())
+}
+
+/// What ran in the terminal, or where that is not known its name.
+fn title(info: &TerminalInfo) -> String {
+    let command = terminal_command(info);
+    if command.is_empty() {
+        let label = info.label.as_ref().map(ToString::to_string);
+        return label.unwrap_or_else(|| info.id.to_string());
+    }
+    command
 }
 
 fn size(cols: u16, rows: u16) -> termd_vt::Size {

@@ -57,20 +57,22 @@ impl Drop for Part {
 }
 
 impl Sink {
+    /// Whether what is written stands beside the file at this path until it is whole. A device or a pipe is
+    /// written to; a directory refuses.
+    pub(super) fn has_part(path: &Path) -> bool {
+        path != Path::new("-") && fs::metadata(path).map_or(true, |known| known.is_file())
+    }
+
     /// A file; standard output without a path, and for `-`.
     pub(super) fn open(path: Option<PathBuf>) -> Result<Self, CliError> {
         let Some(path) = path.filter(|path| path != Path::new("-")) else {
             return Ok(Self::Stdout);
         };
-        let is_other = fs::metadata(&path).is_ok_and(|known| !known.is_file());
-        let opened = if is_other {
-            // A device or a pipe is written to; a directory refuses.
-            File::options()
-                .write(true)
-                .open(&path)
-                .map(|file| (file, None))
-        } else {
+        let opened = if Self::has_part(&path) {
             Part::create(&path).map(|(file, part)| (file, Some(part)))
+        } else {
+            let file = File::options().write(true).open(&path);
+            file.map(|file| (file, None))
         };
         match opened {
             Ok((file, part)) => Ok(Self::File {

@@ -55,6 +55,16 @@ impl EventQueue {
         self.pop_piece(usize::try_from(max).unwrap_or(usize::MAX))
     }
 
+    /// Takes the next event, or a piece of its output: no longer than this, and of no more lines, so that all
+    /// that it prints still stands on the screen when it ends.
+    pub(super) fn pop_lines(&mut self, max: usize, lines: usize) -> Option<Event> {
+        let length = match &self.events.front()?.kind {
+            EventKind::Output { bytes, .. } => lines_of(bytes, lines),
+            EventKind::Resize { .. } => 0,
+        };
+        self.pop_piece(length.min(max))
+    }
+
     /// Takes the next event, or a piece of its output that is no longer than this.
     pub(super) fn pop_piece(&mut self, max: usize) -> Option<Event> {
         let event = match self.events.front_mut().and_then(|next| cut(next, max)) {
@@ -64,6 +74,15 @@ impl EventQueue {
         self.bytes = self.bytes.saturating_sub(output_bytes(&event));
         Some(event)
     }
+}
+
+/// How much of this output comes before the line feed that ends the last of so many lines. One at the
+/// beginning ends a line that was printed before.
+fn lines_of(bytes: &[u8], lines: usize) -> usize {
+    let after_first = bytes.iter().enumerate().skip(1);
+    let mut line_feeds = after_first.filter(|(_, byte)| **byte == b'\n');
+    let end = line_feeds.nth(lines.saturating_sub(1));
+    end.map_or(bytes.len(), |(end, _)| end)
 }
 
 fn output_bytes(event: &Event) -> usize {
@@ -97,4 +116,30 @@ fn cut(event: &mut Event, length: usize) -> Option<Event> {
         play_ms: event.play_ms,
         kind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::replay::page::OutputClock;
+
+    #[test]
+    fn a_piece_has_no_more_lines_than_wanted_and_ends_before_a_line_feed() {
+        let kind = EventKind::Output {
+            start: Offset(10),
+            bytes: b"a\r\nb\r\n\nlonger\r\nd".to_vec(),
+            clock: OutputClock::Noted,
+        };
+        let mut queue = EventQueue::default();
+        queue.append(VecDeque::from([Event { play_ms: 0, kind }]));
+        let mut pieces = Vec::new();
+        while let Some(event) = queue.pop_lines(6, 2) {
+            if let EventKind::Output { start, bytes, .. } = event.kind {
+                pieces.push((start.0, String::from_utf8(bytes).unwrap()));
+            }
+        }
+        let want = [(10, "a\r\nb\r"), (15, "\n\nlong"), (21, "er\r\nd")];
+        assert_eq!(pieces, want.map(|(start, text)| (start, text.to_owned())));
+        assert_eq!(queue.bytes, 0);
+    }
 }

@@ -70,11 +70,6 @@ impl Finder {
                 Place::Printed(first.saturating_add(row))
             }
         };
-        // On the alternate screen nothing scrolls into the scrollback.
-        self.matching.retain(|known, _| match known {
-            Place::Printed(row) => screen.alternate || *row >= first,
-            Place::Alternate(_) => screen.alternate,
-        });
         let mut is_new = false;
         let mut changed = Vec::new();
         for line in &screen.lines {
@@ -89,6 +84,12 @@ impl Finder {
                 changed.push((place, None));
             }
         }
+        // Only now: what has just left the screen was known. On the alternate screen nothing scrolls into the
+        // scrollback.
+        self.matching.retain(|known, _| match known {
+            Place::Printed(row) => screen.alternate || *row >= first,
+            Place::Alternate(_) => screen.alternate,
+        });
         for (place, text) in changed {
             match text {
                 Some(text) => self.matching.insert(place, text),
@@ -118,6 +119,8 @@ mod tests {
             ("or\r\n", true),
             ("more\r\n", false),
             ("a\r\nb\r\nc\r\nfault\r\nd\r\ne\r\nf\r\ng\r\nh", true),
+            ("\r\na fault", true),
+            ("\r\ni\r\nj\r\nk", false),
             ("\x1b[?1049h\x1b[H", false),
             ("100 errors", true),
             ("\x1b[H101", false),

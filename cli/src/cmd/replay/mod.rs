@@ -42,7 +42,7 @@ use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;
 use super::attach::is_own;
-use super::output_offset::{offset_of, within};
+use super::output_offset::{range_of, within};
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
@@ -119,6 +119,9 @@ async fn prepare(
         }
         Some(at) => {
             if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {
+                if at_ms < info.created_at_ms {
+                    return Err(UsageError::BeforeStart.into());
+                }
                 player.seek_clock(at_ms, now);
             }
         }
@@ -144,16 +147,7 @@ async fn range(
         range.end = command.end.map(|end| end.max(range.start));
         return Ok(range);
     }
-    if let Some(from) = args.from {
-        range.start = offset_of(source.link, info, from).await?;
-    }
-    if let Some(to) = args.to {
-        let end = offset_of(source.link, info, to).await?;
-        if end <= range.start {
-            return Err(UsageError::EmptyRange.into());
-        }
-        range.end = Some(end);
-    }
+    (range.start, range.end) = range_of(source.link, info, (args.from, args.to)).await?;
     Ok(range)
 }
 

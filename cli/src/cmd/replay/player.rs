@@ -16,14 +16,16 @@ use super::find::pattern;
 use super::keys::Key;
 use super::page::{Event, EventKind, OutputClock, Page};
 use super::pattern_prompt::{PatternPrompt, Typed};
-use super::search::{Direction, Progress, Search};
+use super::search::{Direction, Match, Progress, Search};
 use super::stage::{Jump, Stage};
 use super::timeline::Timeline;
 
 /// Output that is fed rather than jumped over, in bytes: keyframes are as far apart.
 const NEAR_BYTES: u64 = 4 << 20;
-/// Output between two looks for a pattern, in bytes: some lines.
+/// The most output between two looks for a pattern, in bytes: some lines.
 const FIND_PIECE_BYTES: usize = 2 << 10;
+/// The most lines of it: so few that a tty which is smaller than the screen shows them all.
+const FIND_PIECE_LINES: usize = 8;
 /// How far an arrow to the side jumps.
 const STEP_MS: u64 = 5_000;
 /// How far an arrow up or down jumps.
@@ -60,8 +62,7 @@ enum Goal {
     /// To a play time.
     Time(u64),
     Offset(Offset),
-    /// To a match that ends here.
-    Match(Offset),
+    Match(Match),
     /// To where a pattern comes next, or came last.
     Search(Box<Search>),
 }
@@ -122,6 +123,8 @@ pub(super) struct Player {
     /// Counts jumps: what was read for an earlier one is of no use.
     jumps: u64,
     pattern: Option<Regex>,
+    /// The match that was found last.
+    found: Option<Match>,
     /// A search that was asked for on the way to somewhere else, and begins there.
     next_search: Option<Direction>,
     prompt: Option<PatternPrompt>,
@@ -153,6 +156,7 @@ impl Player {
             lacks_keyframes: false,
             jumps: 0,
             pattern: None,
+            found: None,
             next_search: None,
             prompt: None,
             message: None,
@@ -336,9 +340,9 @@ impl Player {
                 self.clock.set(next_ms, now);
                 self.arrived = (to, next_ms);
             }
-            Goal::Match(to) => {
-                if !self.show_to(to) {
-                    self.goal = Some(Goal::Match(to));
+            Goal::Match(found) => {
+                if !self.show_to(found.end) {
+                    self.goal = Some(Goal::Match(found));
                     return false;
                 }
                 self.clock.set(self.shown_ms, now);
@@ -362,10 +366,11 @@ impl Player {
         let mut progress = Progress::Unfinished;
         while progress == Progress::Unfinished
             && search.wants_piece(&self.stage)
-            && let Some(event) = self.queue.pop_piece(FIND_PIECE_BYTES)
+            && let Some(event) = self.next_piece(search.end_of_pieces())
         {
+            let from = self.stage.shown_to();
             self.show(&event);
-            progress = search.look(&self.stage, start);
+            progress = search.look(&self.stage, from, start);
         }
         if progress == Progress::Unfinished {
             let is_over = self.is_complete || self.is_at_live_end();
@@ -377,15 +382,16 @@ impl Player {
                 self.jump(end.back(1));
                 self.goal = Some(Goal::Search(search));
             }
-            Progress::Found(to) => {
+            Progress::Found(found) => {
                 self.message = None;
+                self.found = Some(found);
                 self.clock.set(self.shown_ms, now);
                 self.clock.stop(now);
-                if to == self.stage.shown_to() {
+                if found.end == self.stage.shown_to() {
                     return true;
                 }
-                self.seek_offset(to);
-                self.goal = Some(Goal::Match(to));
+                self.seek_offset(found.end);
+                self.goal = Some(Goal::Match(found));
             }
             Progress::NotFound => {
                 self.say(search.without_match(), now);
@@ -393,6 +399,14 @@ impl Player {
             }
         }
         false
+    }
+
+    /// The next event, or as much of its output before an offset as a person can see at once.
+    fn next_piece(&mut self, end: Offset) -> Option<Event> {
+        let size = self.stage.model().size();
+        let before_end = usize::try_from(end.since(self.stage.shown_to())).unwrap_or(usize::MAX);
+        let max = (FIND_PIECE_BYTES.min(size.cols * size.rows)).min(before_end);
+        self.queue.pop_lines(max, FIND_PIECE_LINES.min(size.rows))
     }
 
     fn jump(&mut self, to: Offset) {
@@ -440,7 +454,9 @@ impl Player {
     fn position_ms(&self, now: Instant) -> u64 {
         match &self.goal {
             Some(Goal::Time(play_ms)) => *play_ms,
-            Some(Goal::Offset(to) | Goal::Match(to)) => self.timeline.play_ms(*to, None),
+            Some(Goal::Offset(to) | Goal::Match(Match { end: to, .. })) => {
+                self.timeline.play_ms(*to, None)
+            }
             Some(Goal::Search(search)) => search.position_ms(self.shown_ms),
             None => self.clock.play_ms(now).min(self.timeline.length_ms()),
         }
@@ -528,6 +544,7 @@ impl Player {
             Typed::Entered(text) => match pattern(&text) {
                 Ok(pattern) => {
                     self.pattern = Some(pattern);
+                    self.found = None;
                     self.find(Direction::Forward, now);
                 }
                 Err(_) => self.say(&format!("{text} is no regular expression"), now),
@@ -546,9 +563,13 @@ impl Player {
         }
         let origin_ms = self.position_ms(now);
         self.follows = false;
-        let search = Search::new(direction, pattern, &self.stage, origin_ms);
+        let shown_to = self.stage.shown_to();
+        // What stands on the screen since just now is no match before it.
+        let found = self.found.filter(|found| found.end == shown_to);
+        let before = found.map_or(shown_to.back(1), |found| found.start);
+        let search = Search::new(direction, pattern, (&self.stage, before), origin_ms);
         if direction == Direction::Backward {
-            self.jump(self.stage.shown_to().back(1));
+            self.jump(before.back(1));
         }
         self.goal = Some(Goal::Search(Box::new(search)));
     }

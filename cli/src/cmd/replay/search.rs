@@ -33,9 +33,17 @@ enum Pass {
         finder: Option<Box<Finder>>,
         /// Where the window begins and ends.
         window: (Offset, Offset),
-        /// The end of the last match in it.
-        found: Option<Offset>,
+        /// The last match in it.
+        found: Option<Match>,
     },
+}
+
+/// A piece of output that brought a match onto the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) start: Offset,
+    /// When the output before this is shown, the match is on the screen.
+    pub(super) end: Offset,
 }
 
 /// What a search has come to.
@@ -45,19 +53,23 @@ pub(super) enum Progress {
     Unfinished,
     /// The output before this is to be shown: the window before is looked through.
     Before(Offset),
-    /// The match is on the screen when the output before this is shown.
-    Found(Offset),
+    Found(Match),
     NotFound,
 }
 
 impl Search {
-    /// A search from what is shown on.
-    pub(super) fn new(direction: Direction, pattern: Regex, stage: &Stage, origin_ms: u64) -> Self {
+    /// A search from what is shown on, or back from `before`.
+    pub(super) fn new(
+        direction: Direction,
+        pattern: Regex,
+        (stage, before): (&Stage, Offset),
+        origin_ms: u64,
+    ) -> Self {
         let pass = match direction {
             Direction::Forward => {
                 Pass::Forward(Box::new(Finder::new(pattern.clone(), stage.model())))
             }
-            Direction::Backward => Pass::before(stage.shown_to()),
+            Direction::Backward => Pass::before(before),
         };
         Self {
             pattern,
@@ -85,23 +97,31 @@ impl Search {
         }
     }
 
-    /// Looks at the screen after a piece. `start` is where the range begins that is played.
-    pub(super) fn look(&mut self, stage: &Stage, start: Offset) -> Progress {
-        let shown_to = stage.shown_to();
+    /// Where the next piece ends at the latest.
+    pub(super) fn end_of_pieces(&self) -> Offset {
+        match &self.pass {
+            Pass::Forward(_) => Offset(u64::MAX),
+            Pass::Backward { window, .. } => window.1,
+        }
+    }
+
+    /// Looks at the screen after the piece that began at `from`. `start` is where the range begins that is
+    /// played.
+    pub(super) fn look(&mut self, stage: &Stage, from: Offset, start: Offset) -> Progress {
+        let piece = Match {
+            start: from,
+            end: stage.shown_to(),
+        };
         match &mut self.pass {
             Pass::Forward(finder) => {
                 if finder.look(stage.model()) {
-                    return Progress::Found(shown_to);
+                    return Progress::Found(piece);
                 }
             }
-            Pass::Backward {
-                finder,
-                window,
-                found,
-            } => {
+            Pass::Backward { finder, found, .. } => {
                 let is_new = (finder.as_mut()).is_some_and(|finder| finder.look(stage.model()));
-                if is_new && start <= shown_to && shown_to < window.1 {
-                    *found = Some(shown_to);
+                if is_new && start <= piece.end {
+                    *found = Some(piece);
                 }
             }
         }

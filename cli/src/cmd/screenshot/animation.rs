@@ -13,7 +13,7 @@ use super::film::{Film, MAX_FRAMES, TooMany, size};
 use crate::args::{AnimationArgs, ScreenshotArgs};
 use crate::cmd::export::cast::Event;
 use crate::cmd::export::playback::Playback;
-use crate::cmd::output_offset::offset_of;
+use crate::cmd::output_offset::range_of;
 use crate::cmd::show::show;
 use crate::error::CliError;
 use crate::usage_error::UsageError;
@@ -37,17 +37,7 @@ pub(super) async fn draw(
         animate: _,
     } = args.animation;
     let info = show(link, &TerminalRef(args.terminal.clone())).await?;
-    let start = match from {
-        Some(from) => offset_of(link, &info, from).await?,
-        None => info.start,
-    };
-    let end = match to {
-        Some(to) => Some(offset_of(link, &info, to).await?),
-        None => None,
-    };
-    if end.is_some_and(|end| end <= start) {
-        return Err(UsageError::EmptyRange.into());
-    }
+    let (start, end) = range_of(link, &info, (from, to)).await?;
     let model = screen_at(link, &info, start).await?;
     let idle_ms = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);
     let mut film = Film::new(model, idle_ms, speed.0);

@@ -1,7 +1,7 @@
 //! A terminal's output in time as the pictures of an animation. Pure: times are arguments.
 
 use termd_picture::Frame;
-use termd_proto::screen::{Screen, ScreenRows};
+use termd_proto::screen::{Screen, ScreenRows, Style};
 use termd_vt::{Model, Size};
 
 /// The most pictures of an animation: a minute of constant change. Each costs about as much in the file as
@@ -64,9 +64,16 @@ impl Film {
         Ok(())
     }
 
-    /// The pictures with how long each is shown.
+    /// The pictures with how long each is shown. Empty ones at the beginning and at the end are left out: the
+    /// first is what a viewer without animations shows, and the last stands longest.
     pub(super) fn finish(mut self) -> Result<Vec<Frame>, TooMany> {
         self.shoot()?;
+        let is_drawn = |(_, screen): &(u64, Screen)| !is_empty(screen);
+        if let Some(last) = self.shots.iter().rposition(is_drawn) {
+            self.shots.truncate(last + 1);
+            let first = self.shots.iter().position(is_drawn);
+            self.shots.drain(..first.unwrap_or_default());
+        }
         let starts = self.shots.iter().skip(1).map(|(start, _)| *start);
         let ends: Vec<_> = starts.map(Some).chain([None]).collect();
         let frames = self.shots.into_iter().zip(ends);
@@ -112,6 +119,12 @@ impl Film {
         self.shots.push((changed_at, screen));
         Ok(())
     }
+}
+
+/// Whether nothing is drawn on a screen but its cursor.
+fn is_empty(screen: &Screen) -> bool {
+    let mut runs = screen.lines.iter().flat_map(|line| &line.runs);
+    runs.all(|run| run.style == Style::default() && run.text.trim().is_empty())
 }
 
 fn looks_alike(one: &Screen, other: &Screen) -> bool {
@@ -175,6 +188,26 @@ mod tests {
         let want = [(500, "abc"), (2_000, "abcd"), (3_000, "abcde")];
         let want = want.map(|(ms, text)| (ms, text.to_owned()));
         assert_eq!(shown(&frames), want);
+    }
+
+    #[test]
+    fn it_begins_and_ends_with_a_picture_that_shows_something() {
+        let mut film = film(10_000, 1.0);
+        for (at_ms, text) in [
+            (0, "\x1b[?1049h\x1b[H"),
+            (1_000, "htop"),
+            (2_000, "\x1b[2J"),
+            (3_000, "\x1b[Htop"),
+            (4_000, "\x1b[2J"),
+            (5_000, "\x1b[?1049l"),
+        ] {
+            print(&mut film, at_ms, text).unwrap();
+        }
+        let want = [(1_000, "htop"), (1_000, ""), (3_000, "top")];
+        let want = want.map(|(ms, text)| (ms, text.to_owned()));
+        assert_eq!(shown(&film.finish().unwrap()), want);
+        let nothing = super::tests::film(10_000, 1.0).finish().unwrap();
+        assert_eq!(shown(&nothing), [(3_000, String::new())]);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl<'a> DocumentReader<'a> {
             end: Offset(self.plain.fed()),
             is_ended: false,
             state: std::mem::take(&mut self.state),
-            output: self.plain.take(),
+            output: with_end(self.plain.take(), self.plain.next()),
         };
         self.begin();
         document
@@ -229,7 +229,7 @@ impl<'a> DocumentTexts<'a> {
             plain.give(Until::Final);
         }
         append(&mut output, plain.take());
-        Ok(output)
+        Ok(with_end(output, plain.next()))
     }
 
     /// The output in a range, if it is not too long, and no gap is in its blocks.
@@ -249,6 +249,13 @@ impl<'a> DocumentTexts<'a> {
         let range = within(at).zip(within(end));
         Ok(range.and_then(|(from, to)| self.blocks.bytes.get(from..to)))
     }
+}
+
+/// Says where the text ends in the output: there its last line ends.
+pub(super) fn with_end(mut output: Output, raw: u64) -> Output {
+    let text = output.text.len();
+    output.anchors.push(Anchor { text, raw });
+    output
 }
 
 fn append(output: &mut Output, more: Output) {

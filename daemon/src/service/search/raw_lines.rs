@@ -3,6 +3,7 @@
 use termd_proto::Offset;
 use termd_vt::plain::{Anchor, Output};
 
+use super::document::with_end;
 use crate::terminal::output::transcript::{Transcript, TranscriptError};
 
 /// Output read at a time.
@@ -75,6 +76,6 @@ impl<'a> RawLines<'a> {
             output.text.push_str(&String::from_utf8_lossy(line));
             self.start = self.start + line.len() as u64;
         }
-        output
+        with_end(output, self.start.0)
     }
 }

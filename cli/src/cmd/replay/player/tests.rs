@@ -49,13 +49,18 @@ impl Recorded {
                 format!("l{number}\r\n"),
             )
         };
-        let output: Vec<_> = (0..10).map(line).collect();
+        Self::of((0..10).map(line).collect(), range, state)
+    }
+
+    fn of(output: Vec<(i64, String)>, range: (u64, Option<u64>), state: TerminalState) -> Self {
         let mut timeline = Timeline::new(2_000);
-        for (number, (at_ms, line)) in output.iter().enumerate() {
-            let start = (number * line.len()) as u64;
+        let mut end = 0;
+        for (at_ms, line) in &output {
+            let start = end;
+            end += line.len() as u64;
             timeline.push(TimelineSpan {
                 start: Offset(start.max(range.0)),
-                end: Offset((start + line.len() as u64).min(range.1.unwrap_or(u64::MAX))),
+                end: Offset(end.min(range.1.unwrap_or(u64::MAX))),
                 came_ms: Some(CameMs {
                     first: *at_ms,
                     last: *at_ms,
@@ -293,6 +298,33 @@ fn a_search_goes_both_ways() {
         replay.player.status(replay.now).message,
         Some("/ searches first")
     );
+}
+
+#[test]
+fn a_match_in_a_burst_is_shown_where_it_stands_on_the_screen() {
+    let lines = (0..2_000).map(|number| format!("row_{number}\r\n"));
+    let burst = vec![
+        (STARTED_MS, "begun\r\n".to_owned()),
+        (STARTED_MS + 1_000, lines.collect()),
+    ];
+    let mut replay = Recorded::of(burst, (0, None), TerminalState::Exited);
+    replay.press(&[Key::Char(' ')]);
+    let shows = |replay: &mut Recorded, row: &str| {
+        let model = replay.player.stage().model();
+        let rows: Vec<_> = (0..12).map(|y| model.row_text(y)).collect();
+        assert!(rows.iter().any(|shown| shown == row), "{rows:?}");
+        assert_eq!(replay.at().2, "paused");
+    };
+    for row in ["row_700", "row_1500"] {
+        replay.find(&format!("^{row}$"));
+        shows(&mut replay, row);
+    }
+    replay.find("^row_1.?00$");
+    shows(&mut replay, "row_1600");
+    for row in ["row_1500", "row_1400"] {
+        replay.press(&[Key::Char('N')]);
+        shows(&mut replay, row);
+    }
 }
 
 #[test]
