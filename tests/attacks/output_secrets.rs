@@ -83,13 +83,20 @@ fn no_answer_shows_it() {
         ),
         (
             "session.wait_for",
-            json!({ "id": id, "since": 0, "until": { "pattern": "B2c3D4.*" } }),
+            json!({ "id": id, "since": 0, "until": { "pattern": "plain .*" } }),
         ),
         ("session.show", json!({ "id": id })),
         ("session.list", json!({})),
     ] {
         let answer = agent.ok(method, &params);
         assert_hidden(&format!("{method} {params}"), &answer);
+    }
+    // Whether a guess matches would tell the token, character by character.
+    for (guess, matched) in [("ghp_", false), ("B2c3D4", false), (r"plain \*{40}", true)] {
+        let params =
+            json!({ "id": id, "since": 0, "until": { "pattern": guess }, "timeout_ms": 1 });
+        let answer = agent.ok("session.wait_for", &params);
+        assert_eq!(answer["matched"].is_object(), matched, "{guess}: {answer}");
     }
     let attach = json!({ "id": id, "format": "attach" });
     agent

@@ -466,7 +466,7 @@ fn the_detach_key_leaves_the_command_running() {
     // And there it is again.
     let mut child = pty.spawn(&command(&daemon, &["attach"]));
     pty.read_until("detaches");
-    pty.write([0x1d]);
+    pty.write("\x1dd");
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }
 
@@ -538,6 +538,6 @@ fn attach_without_an_argument_takes_what_a_person_used_last() {
     ok(&daemon, &["send", "one", "used", "-e"]);
     let mut child = pty.spawn(&command(&daemon, &["attach"]));
     pty.read_until("(one)");
-    pty.write([0x1d]);
+    pty.write("\x1dd");
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }

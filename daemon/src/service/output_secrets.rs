@@ -18,6 +18,7 @@ use termd_vt::Model;
 use super::gate::PolicyInForce;
 use crate::terminal::Terminal;
 use crate::terminal::output::transcript::{Span, TranscriptError};
+use crate::terminal::wait::pattern::Secrets;
 
 /// Output on each side of what is read in which a secret may begin or end, in bytes: as long as a private
 /// key.
@@ -144,6 +145,22 @@ impl OutputSecrets {
         };
         let known = &terminal.record.secrets;
         (self.are_hidden(front)).then(|| self.redactor.output(known, piece))?
+    }
+
+    /// What finds the secrets in a terminal's text, where they are hidden from clients of the front.
+    pub(crate) fn finder(&self, front: Front, terminal: &Arc<Terminal>) -> Option<Secrets> {
+        if !self.are_hidden_everywhere(front) {
+            return None;
+        }
+        let (redactor, terminal) = (self.redactor.clone(), Arc::clone(terminal));
+        Some(Arc::new(move |text| {
+            let piece = OutputPiece {
+                text,
+                ..OutputPiece::default()
+            };
+            let parts = redactor.secret_parts(&terminal.record.secrets, piece);
+            parts.into_iter().map(|part| part.range).collect()
+        }))
     }
 
     /// Hides secrets in what matched a pattern, also one that the match is only a part of.

@@ -333,7 +333,7 @@ fn a_line_of_the_history_that_is_changed_is_unknown() {
 #[test]
 fn what_earlier_lines_have_set_counts() {
     use Verdict::{Dangerous, Safe, Unknown};
-    let table: [(Option<&str>, &[&str], Verdict); 26] = [
+    let table: [(Option<&str>, &[&str], Verdict); 29] = [
         (None, &["EDITOR=rm\r", "$EDITOR -rf X\r"], Dangerous),
         (None, &["CC=rm\rls\r", "$CC -rf X\r"], Dangerous),
         (None, &["EDITOR=$(gen)\r", "$EDITOR X\r"], Unknown),
@@ -357,6 +357,18 @@ fn what_earlier_lines_have_set_counts() {
         (None, &["exec 3> >(sh)\r", "echo rm -rf X >&3\r"], Dangerous),
         (None, &["PROMPT_COMMAND='rm -rf X'\r"], Dangerous),
         (None, &["PS1='$(rm -rf X)'\r"], Dangerous),
+        // What was to set it last may have failed, or was read by another program.
+        (
+            None,
+            &["readonly x=-rf\r", "x=-i\r", "rm $x X\r"],
+            Dangerous,
+        ),
+        (
+            None,
+            &["x=-rf\r", "read y\r", "x=-i\r", "rm $x X\r"],
+            Dangerous,
+        ),
+        (None, &["x=-i\r", "x=-v\r", "rm $x X\r"], Safe),
         // Another shell may read the second line.
         (None, &["x=ls\r", "$x\r"], Unknown),
         (None, &["alias ll='ls -la'\r", "ll x\r"], Safe),

@@ -433,7 +433,8 @@ impl Reading {
                 if !text.trim().is_empty() {
                     let line = self.line(text, Completeness::Whole);
                     if kind == ProgramKind::Shell {
-                        let (state, readers) = state_behind(&line.text, program, &self.state);
+                        let (mut state, readers) = state_behind(&line.text, program, &self.state);
+                        state.keep_earlier(&self.state);
                         if state != *self.state {
                             self.state = Arc::new(state);
                         }

@@ -15,6 +15,7 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, InputSender, OutputSecrets, Typist};
 use crate::store::Store;
+use crate::terminal::wait::pattern::Secrets;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};
 use crate::terminal::{Terminal, TerminalError};
 
@@ -53,6 +54,10 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(WaitCondition, 
 }
 
 impl InteractHandler {
+    fn secrets_of(&self, context: &ConnectionContext, terminal: &Arc<Terminal>) -> Option<Secrets> {
+        self.output_secrets.finder(context.reader(), terminal)
+    }
+
     async fn hide_secrets(
         &self,
         context: &ConnectionContext,
@@ -106,6 +111,7 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
+        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let end = terminal.end();
         let since = since.unwrap_or(end);
         if since > end {
@@ -131,6 +137,7 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
+        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let own_input = OwnInput::of(&input);
         let since = terminal.end();
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use termd_proto::interact::Until;
 
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Secrets};
 use crate::terminal::error::TerminalError;
 
 /// The conditions of a wait, checked. The first that holds ends the wait, and so does the exit.
@@ -33,5 +33,13 @@ impl WaitCondition {
             done: until.done,
             settle: until.settle_ms.map(Duration::from_millis),
         })
+    }
+
+    /// The same for somebody from whom secrets are hidden.
+    pub(crate) fn hiding(mut self, secrets: Option<Secrets>) -> Self {
+        self.pattern = self
+            .pattern
+            .map(|pattern| Arc::new(Pattern::clone(&pattern).hiding(secrets)));
+        self
     }
 }

@@ -294,6 +294,17 @@ impl ShellState {
         self
     }
 
+    /// Each variable may still have what an earlier line has set: it may be read-only, or what was to set it
+    /// was read by another program.
+    pub(crate) fn keep_earlier(&mut self, earlier: &Self) {
+        for (name, had) in &earlier.variables {
+            let is_set = self.variables.get(name);
+            if is_set.is_some_and(|now| now.contents != had.contents) {
+                self.may_assign(name, had.contents.to_vec());
+            }
+        }
+    }
+
     /// Adds what another course of the text has made of it.
     pub(crate) fn join(&mut self, other: &Self) {
         if self == other {

@@ -118,13 +118,23 @@ impl PathFinder<'_> {
         if word.is_directory() {
             return self.change_directory(&text);
         }
-        if line.has_scripts && depth < MAX_DEPTH {
+        if depth < MAX_DEPTH {
+            // What is substituted runs; where there is a script, what it prints may be one, too.
+            let scripts = if line.has_scripts {
+                Scripts::Always
+            } else {
+                Scripts::ByProgram
+            };
             for command in word.substitutions() {
                 let begins = |start: &&str| command.starts_with(start.as_bytes());
                 if !DIRECTORY_COMMANDS.iter().any(begins) {
-                    self.read(command, Scripts::Always, depth + 1);
+                    self.read(command, scripts, depth + 1);
                 }
             }
+        }
+        // What it prints is no path that is known.
+        if is_substitution(&text) {
+            return;
         }
         if let Some((name, value)) = word.assignment() {
             if self.variables.len() < MAX_VARIABLES {
@@ -133,6 +143,9 @@ impl PathFinder<'_> {
             }
             let is_taken = line.has_scripts || names_code_files(name);
             for part in value.split(|byte| BETWEEN_PATHS.contains(byte)) {
+                if is_substitution(part) {
+                    continue;
+                }
                 if is_taken && is_path(part) || part.contains(&b'/') && self.has_directory(part) {
                     self.add(part);
                 }
@@ -262,6 +275,11 @@ fn is_computed_program(word: &Word) -> bool {
     word.is_program && is_computed && !behind.contains(&b'/')
 }
 
+/// Whether a text is what a command prints, and nothing else.
+fn is_substitution(text: &[u8]) -> bool {
+    matches!(text, [b'$', b'(', .., b')'] | [b'`', .., b'`'])
+}
+
 /// Whether a part of a word may be a path, and is no code.
 fn is_path(part: &[u8]) -> bool {
     let may_stand = |byte: &u8| {
@@ -357,6 +375,10 @@ mod tests {
             ("cache --timeout=3600", &[]),
             ("sed -nf n", &["n"]),
             ("tool known other", &["known"]),
+            ("cat $(./n)", &["./n"]),
+            ("x=\"`./n`\"; cat $(sh m)", &["./n", "m"]),
+            ("for i in $(./n); do cat; done", &["./n"]),
+            ("echo $(date)", &[]),
             ("git-lfs filter-process", &[]),
             ("code --wait", &[]),
             ("less -FRX", &[]),
