@@ -23,6 +23,7 @@ mod send;
 mod setup;
 mod setup_hooks;
 mod setup_shell;
+mod tags;
 mod termctl;
 mod terminal_end;
 mod verbs;

@@ -96,6 +96,7 @@ mod session {
     mod idle_timeout;
     mod lifecycle;
     mod rename;
+    mod tags;
 }
 
 /// Shell integration.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::types::error::{INTERNAL_ERROR_CODE, INVALID_REQUEST_CODE};
 use serde_json::value::RawValue;
+use termd_proto::Tags;
 use tokio::io::AsyncRead;
 use tokio::task::JoinHandle;
 
@@ -200,6 +201,8 @@ impl Proxy {
         let shared = &self.shared;
         if let Some(name) = shared.capabilities.answered(&shared.options, id, result) {
             shared.pool.introduce_as(&name);
+            // Each session has a directory of its own.
+            shared.pool.set_tags(Tags::of_agent(Some(&name), None));
             if shared.capabilities.answers_terminals() {
                 // Starts the daemon, so that the first terminal/create does not wait for it.
                 let shared = Arc::clone(shared);

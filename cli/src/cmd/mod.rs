@@ -35,8 +35,10 @@ mod screenshot;
 mod search;
 mod send;
 mod setup;
+mod several;
 mod show;
 mod status;
+mod tag;
 mod wait;
 
 use std::pin::Pin;
@@ -101,6 +103,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::List(args) => Box::pin(list::run(context, args)),
         Verb::Show(args) => Box::pin(show::run(context, args)),
         Verb::Attach(args) => Box::pin(attach::run(context, args)),
+        Verb::Tag(args) => Box::pin(tag::run(context, args)),
         Verb::Rename(args) => Box::pin(rename::run(context, args)),
         Verb::Resize(args) => Box::pin(resize::run(context, args)),
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),

@@ -28,7 +28,9 @@ use crate::rpc::{
     PolicyHandler, RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions,
     SessionHandler, ShellHandler, SocketStats, serve,
 };
-use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
+use crate::service::{
+    Descent, InPlace, Registry, Renamer, Tagger, TerminalTasks, TranscriptEraser,
+};
 use crate::shell::ShellFiles;
 use crate::store::{
     AuditAction, AuditEntry, AuditHead, AuditOutcome, SearchIndex, Stall, Store, StoreError,
@@ -499,6 +501,11 @@ fn api(
         },
         renamer: Renamer {
             registry: Arc::clone(&base.registry),
+            audit: base.audit.clone(),
+            keeper: keeper.clone(),
+            store: store.clone(),
+        },
+        tagger: Tagger {
             audit: base.audit.clone(),
             keeper: keeper.clone(),
             store: store.clone(),
