@@ -379,15 +379,15 @@ fn the_audit_names_both_sides() {
 }
 
 #[test]
-fn a_terminal_has_the_clients_name_and_the_sessions_directory_as_tags() {
+fn a_terminal_has_the_agents_name_and_the_sessions_directory_as_tags() {
     let daemon = TestDaemon::start();
     let mut proxy = AcpProxy::with_session(&daemon, &[]);
     let id = proxy.create(&merged(&sh("true"), &json!({ "cwd": "/tmp" })));
     let tags = |id: &str| daemon.client().ok("session.show", &json!({ "id": id }))["tags"].clone();
     let home = daemon.user_home();
     let home = home.file_name().unwrap().to_str().unwrap();
-    assert_eq!(tags(&id), json!(["a-client", home]));
+    assert_eq!(tags(&id), json!(["an-agent", home]));
     let meta = json!({ "termd": { "tags": ["build"] } });
     let id = proxy.create(&merged(&sh("true"), &json!({ "_meta": meta })));
-    assert_eq!(tags(&id), json!(["a-client", "build"]));
+    assert_eq!(tags(&id), json!(["an-agent", "build"]));
 }
