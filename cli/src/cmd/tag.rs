@@ -20,12 +20,12 @@ pub(super) async fn run(context: Context, args: TagArgs) -> Result<ExitCode, Cli
     let link = context.open().await?;
     let tagged = link.once(&request).await;
     let info = tagged.map_err(|error| {
-        let wrong = |param: &str| Some(wrong_param(error.refusal()?, param)?.to_owned());
+        let refusal = error.refusal();
         // Of a terminal that is there only one that is closed is refused.
-        if wrong("id").is_some() {
-            return UsageError::ClosedKeepsTags(args.terminal).into();
+        match refusal.and_then(|refusal| wrong_param(refusal, "id")) {
+            Some(_) => UsageError::ClosedKeepsTags(args.terminal).into(),
+            None => CliError::from(error),
         }
-        CliError::from(error)
     })?;
     if context.json {
         output::print_json(&info)?;

@@ -71,7 +71,7 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
             match naming {
                 Naming::One => output::print_json(result)?,
                 Naming::Several => {
-                    output::print_json(&json!({ "terminal": id, "result": result }))?
+                    output::print_json(&json!({ "terminal": id, "result": result }))?;
                 }
             }
         }
