@@ -25,6 +25,9 @@ pub(crate) enum UsageError {
     /// A path cannot stand in JSON.
     #[error("the directory's name is not UTF-8")]
     CwdNotUtf8,
+    /// `notify` without a text.
+    #[error("nothing to tell: TEXT is empty")]
+    NothingToTell,
     /// `send` without anything to type.
     #[error("nothing to send: give TEXT, --key, --enter, --ctrl, --eof, --stdin or --secret")]
     NothingToSend,

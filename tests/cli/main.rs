@@ -31,8 +31,6 @@ mod verbs;
 /// `approvals`, `approve` and `deny`.
 mod approvals {
     mod answers;
-    mod desktop;
-    mod notifications;
 }
 
 /// `attach`.
@@ -50,6 +48,14 @@ mod daemon {
     pub(crate) mod start;
     mod unresponsive;
     mod verbs;
+}
+
+/// `notifier`, on a real bus.
+mod notifier {
+    mod desktop;
+    mod fixture;
+    mod questions;
+    mod terminals;
 }
 
 /// What `read`, `run` and `history` print.

@@ -46,6 +46,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "codex-exec-server",
             "hook",
             "notify",
+            "notifier",
             "askpass",
             "completions",
             "man",
@@ -235,6 +236,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "termctl notify 'which branch?'",
             "termctl notify --state done 'tests are green'",
+        ],
+    ),
+    (
+        "notifier",
+        &[
+            "termctl notifier",
+            "termctl notifier --states input,failed --tag nightly",
         ],
     ),
     ("doctor", &["termctl doctor", "termctl doctor --json"]),

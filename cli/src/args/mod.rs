@@ -27,7 +27,7 @@ mod tag;
 mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
-pub(crate) use attention::{NotifyArgs, StatusArgs};
+pub(crate) use attention::{NotifierArgs, NotifyArgs, StatusArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
@@ -206,6 +206,8 @@ pub(crate) enum Verb {
     Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
+    /// Show what needs a person as desktop notifications, until it is ended
+    Notifier(NotifierArgs),
     /// Tell the person that a script or an agent waits for an answer, is done, or has failed
     Notify(NotifyArgs),
     /// Agree to what the gate asks about: it may run, once or always
@@ -442,8 +444,8 @@ pub(crate) struct ApprovalsArgs {
     /// Stay, and show each question as it comes; on a terminal, ask for the answer too
     #[arg(short = 'w', long)]
     pub(crate) watch: bool,
-    /// Stay, and show each question as a desktop notification, with its answers as buttons
-    #[arg(long, conflicts_with_all = ["watch", "all"])]
+    /// The same as `termctl notifier`, and its former name
+    #[arg(long, hide = true, conflicts_with_all = ["watch", "all"])]
     pub(crate) notify: bool,
     /// Also those that are over
     #[arg(short = 'a', long)]

@@ -22,6 +22,7 @@ mod list;
 mod man;
 mod mcp;
 mod new;
+mod notifier;
 mod notify;
 mod output_offset;
 mod policy;
@@ -118,6 +119,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Search(args) => Box::pin(search::run(context, *args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
+        Verb::Notifier(args) => Box::pin(notifier::run(context, args)),
         Verb::Notify(args) => Box::pin(notify::run(context, args)),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
         Verb::Answer(args) => Box::pin(approvals::answer_secret(context, args)),

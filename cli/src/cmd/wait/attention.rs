@@ -162,6 +162,8 @@ mod tests {
             state: AttentionState::Input,
             why: String::new(),
             since_ms: 0,
+            said: false,
+            seen: false,
         };
         let waiting = Waiting::from([(a.clone(), waits)]);
         let both = vec![a.clone(), b.clone()];

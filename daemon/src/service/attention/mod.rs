@@ -124,10 +124,10 @@ impl AttentionWatch {
             // So that the next server does not tell it again.
             self.store_seen(terminal).await;
         }
-        if terminal.attention.set(now.clone()) {
+        if let Some(attention) = terminal.attention.set(now) {
             let _ = self.events.send(TerminalEvent::Attention {
                 id: terminal.id().clone(),
-                attention: now,
+                attention,
             });
         }
     }
