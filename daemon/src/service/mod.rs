@@ -33,7 +33,7 @@ mod tty_secrets;
 
 pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
-pub(crate) use self::attention::AttentionWatch;
+pub(crate) use self::attention::{AttentionCommand, AttentionWatch};
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{

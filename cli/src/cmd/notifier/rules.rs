@@ -105,15 +105,14 @@ impl Rules {
             secrets.any(|question| question.terminal.as_ref() == Some(id))
         };
         let is_shown = match attention.state {
-            // Its question is shown.
-            Approval => false,
             Secret => !is_asked(&info.id),
             Input => self.states.contains(&Input),
             ended @ (Failed | Done) => {
                 // Of what ends in an agent's terminal the agent reads: it may be a command each second.
                 self.states.contains(&ended) || attention.said || self.tags.meet(&info.tags)
             }
-            Running | Idle => false,
+            // What is asked about is shown by its question.
+            Approval | Running | Idle => false,
         };
         let hold_ms = match info.owner.agent() {
             Some(_) if attention.state == Input && !attention.said => AGENT_HOLD_MS,
