@@ -12,6 +12,10 @@ use tokio::sync::watch;
 
 use crate::clock::now_ms;
 
+/// How long before its typing a person has looked, in milliseconds. When something changed is known to a
+/// millisecond, and told as the earlier one.
+const BEFORE_TYPING_MS: i64 = 2;
+
 /// What a program has said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -122,10 +126,10 @@ impl AttentionLog {
         self.note(|_| {});
     }
 
-    /// A caller types. A person who does has seen what there is.
+    /// A caller types. A person who does has seen what there was, and not what comes of it at once.
     pub(crate) fn seen_by(&self, typist: &Owner) {
         if typist.agent().is_none() {
-            self.seen(now_ms());
+            self.seen(now_ms() - BEFORE_TYPING_MS);
         }
     }
 
