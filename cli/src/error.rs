@@ -12,7 +12,8 @@ use termd_client::timestamp::local;
 use termd_client::{BadAnswer, ClientError};
 use termd_mcp::McpError;
 use termd_picture::PictureError;
-use termd_proto::{ErrorKind, code};
+use termd_proto::terminal::ListScope;
+use termd_proto::{ErrorKind, Tags, code};
 use thiserror::Error;
 
 use crate::daemon_error::DaemonError;
@@ -37,6 +38,9 @@ pub(crate) enum CliError {
     /// `attach` without an argument found none.
     #[error("no terminal of a person's runs; `termctl new` opens one")]
     NothingToAttach,
+    /// `--tag` of a verb that acts on terminals.
+    #[error("no {} terminal has {}", in_words(*scope), one_of(tags))]
+    NoneTagged { scope: ListScope, tags: Tags },
     /// A failure of termctl's own in a verb that passes on a command's exit code.
     #[error(transparent)]
     PassingOn(Box<Self>),
@@ -73,6 +77,21 @@ pub(crate) enum CliError {
     /// A system call of termctl failed: the action, and the system's error.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] io::Error),
+}
+
+fn in_words(scope: ListScope) -> &'static str {
+    match scope {
+        ListScope::Open => "open",
+        ListScope::Running => "running",
+        ListScope::All => "known",
+    }
+}
+
+fn one_of(tags: &Tags) -> String {
+    match tags.iter().count() {
+        1 => format!("the tag {tags}"),
+        _ => format!("one of the tags {tags}"),
+    }
 }
 
 /// Where the daemon's refusal says how long it holds.
@@ -169,7 +188,7 @@ impl CliError {
         match self {
             Self::PassingOn(error) => error.exit_code_beside_commands(),
             Self::TypedInPart { error, .. } => error.exit_code(),
-            Self::NothingToAttach => ExitCode::NO_TERMINAL,
+            Self::NothingToAttach | Self::NoneTagged { .. } => ExitCode::NO_TERMINAL,
             Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
             Self::StdoutClosed => ExitCode::PIPE,
             Self::Picture(_)
@@ -242,6 +261,7 @@ impl CliError {
                 json
             }
             Self::NothingToAttach => own("nothing_to_attach"),
+            Self::NoneTagged { .. } => own("none_tagged"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
             Self::Setup(_) => own("setup"),

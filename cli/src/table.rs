@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// Adds a row of cells.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
 

@@ -12,6 +12,7 @@ use thiserror::Error;
 enum Field {
     Id,
     Label,
+    Tags,
     State,
     Attention,
     Why,
@@ -26,9 +27,10 @@ enum Field {
 }
 
 /// The fields' names, in the order in which an error lists them.
-const FIELDS: [(&str, Field); 13] = [
+const FIELDS: [(&str, Field); 14] = [
     ("id", Field::Id),
     ("label", Field::Label),
+    ("tags", Field::Tags),
     ("state", Field::State),
     ("attention", Field::Attention),
     ("why", Field::Why),
@@ -49,6 +51,7 @@ impl Field {
         match self {
             Self::Id => info.id.to_string(),
             Self::Label => text(info.label.as_ref().map(Label::as_str)),
+            Self::Tags => info.tags.to_string(),
             Self::State => info.state.as_str().to_owned(),
             Self::Attention => {
                 let attention = info.attention.as_ref();

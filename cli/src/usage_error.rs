@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use termd_client::escape::escaped;
 use termd_mcp::SettingsError;
 use termd_proto::id::InvalidLabel;
+use termd_proto::tag::TooManyTags;
 use termd_proto::{Offset, TerminalId};
 use thiserror::Error;
 
@@ -18,9 +19,15 @@ pub(crate) enum UsageError {
     /// `--label` has a character or a length that labels cannot have.
     #[error(transparent)]
     Label(#[from] InvalidLabel),
+    /// `--tag` too often.
+    #[error(transparent)]
+    Tags(#[from] TooManyTags),
     /// A path cannot stand in JSON.
     #[error("the directory's name is not UTF-8")]
     CwdNotUtf8,
+    /// `notify` without a text.
+    #[error("nothing to tell: TEXT is empty")]
+    NothingToTell,
     /// `send` without anything to type.
     #[error("nothing to send: give TEXT, --key, --enter, --ctrl, --eof, --stdin or --secret")]
     NothingToSend,
@@ -58,6 +65,9 @@ pub(crate) enum UsageError {
     /// `rename` of a closed terminal.
     #[error("{0} is closed, and keeps its label")]
     ClosedKeepsLabel(String),
+    /// `tag` of a closed terminal.
+    #[error("{0} is closed, and keeps its tags")]
+    ClosedKeepsTags(String),
     /// `read --stdout` or `--stderr` of a terminal that has one output.
     #[error("{option} is only for commands on pipes: {terminal} has one output")]
     OneOutput {

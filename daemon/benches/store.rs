@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use termd::store::{AuditAction, AuditEntry, AuditOutcome, BLOCK_BYTES, Block, Store, TerminalRow};
 use termd_proto::terminal::{Front, Owner};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Offset, Tags, TerminalId};
 use tokio::sync::watch;
 
 /// Output written in the throughput runs.
@@ -230,6 +230,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         released_at_ms: None,
         imported_at_ms: None,
         seen_at_ms: None,
+        tags: Tags::default(),
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

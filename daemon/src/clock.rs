@@ -48,17 +48,36 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// The time of day at an earlier point, and not later than it was.
+    pub(crate) fn ms_of(self, earlier: Instant) -> i64 {
+        let ago = self.at.saturating_duration_since(earlier);
+        let ago_ms = ago.as_micros().div_ceil(1_000);
+        self.ms
+            .saturating_sub(i64::try_from(ago_ms).unwrap_or(i64::MAX))
+    }
+
     pub fn now() -> Self {
-        Self {
-            at: Instant::now(),
-            ms: now_ms(),
-        }
+        // In this order, so that what is computed from both is not later than it was.
+        let ms = now_ms();
+        let at = Instant::now();
+        Self { at, ms }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn an_earlier_point_is_told_no_later_than_it_was() {
+        let now = Moment::now();
+        for (ago_us, ms) in [(0, 0), (1, 1), (999, 1), (1_000, 1), (1_001, 2)] {
+            let earlier = now.at.checked_sub(Duration::from_micros(ago_us)).unwrap();
+            assert_eq!(now.ms_of(earlier), now.ms - ms, "{ago_us}");
+        }
+    }
 
     #[test]
     fn times_are_as_people_read_them() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::Offset;
+use crate::tag::Tags;
 
 /// The revision of ACP that these methods belong to.
 pub const PROTOCOL_VERSION: u16 = 1;
@@ -30,7 +31,7 @@ impl<'de> Deserialize<'de> for LenientMeta {
 
 /// `_meta.termd` of `terminal/create`: what ACP's own members cannot say. A member that is absent or
 /// null has its default; members that are not listed are ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct CreateMeta {
     /// Columns of the terminal.
@@ -43,6 +44,8 @@ pub struct CreateMeta {
     pub close_on_disconnect: Option<bool>,
     /// The form of the text that `terminal/output` answers.
     pub output: Option<OutputForm>,
+    /// Words that group the terminal with others.
+    pub tags: Option<Tags>,
 }
 
 /// The form of the text that `terminal/output` answers.

@@ -159,7 +159,7 @@ pub struct ApprovalInfo {
 }
 
 /// Answer to `approval.list`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalList {
     /// Counts changes: given back as `after`, it waits for the next one.
     pub seq: u64,

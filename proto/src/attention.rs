@@ -73,6 +73,12 @@ pub struct Attention {
     pub why: String,
     /// Since when, in milliseconds since the Unix epoch.
     pub since_ms: i64,
+    /// Whether a program has said so of itself, or a script by [`ReportAttention`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub said: bool,
+    /// Whether a person has looked at the terminal since then, or is attached to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seen: bool,
 }
 
 /// What an agent or a script says that it wants of its person.
@@ -97,7 +103,8 @@ impl From<ReportedState> for AttentionState {
     }
 }
 
-/// Params of `attention.report`. Who watches sees it in `approval.list`.
+/// Params of `attention.report`. A terminal that is named must run its command: what has ended waits for
+/// nothing. Who watches sees it in `approval.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportAttention {
     /// What it wants.

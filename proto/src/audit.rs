@@ -39,6 +39,7 @@ pub const ACTIONS: &[&str] = &[
     "terminal.release",
     "terminal.rename",
     "terminal.signal",
+    "terminal.tag",
     "terminal.typed",
     "terminal.use",
 ];

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::GateSettings;
 use crate::shell::ShellOutput;
+use crate::tag::Tags;
 use crate::terminal::Front;
 
 /// The native API's version: raised when a client of an older one would be misled.
@@ -145,6 +146,9 @@ pub struct Hello {
     /// The agent's session, by the agent's own name for it. Only of an agent's shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Tags of each terminal that it creates.
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
 }
 
 /// Params of `daemon.info`: which daemon this is.

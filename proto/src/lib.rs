@@ -36,8 +36,10 @@ pub mod screen;
 pub mod search;
 pub mod secret;
 pub mod shell;
+pub mod tag;
 pub mod terminal;
 
 pub use error::{ErrorKind, code};
 pub use id::{Label, Offset, TerminalId, TerminalRef};
 pub use method::Method;
+pub use tag::{Tag, Tags};

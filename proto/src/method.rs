@@ -59,6 +59,7 @@ methods! {
     "session.read" terminal::ReadTerminal => terminal::ReadResult;
     "session.send" terminal::SendInput => terminal::SendResult;
     "session.rename" terminal::RenameTerminal => terminal::TerminalInfo;
+    "session.tag" terminal::TagTerminal => terminal::TerminalInfo;
     "session.resize" terminal::ResizeTerminal => ();
     "session.kill" terminal::KillTerminal => terminal::WaitResult;
     "session.attach" terminal::AttachTerminal => ();

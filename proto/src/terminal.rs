@@ -26,7 +26,7 @@ pub use inherited::{
 pub use params::{
     AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DetachTerminal, HoldTerminal,
     KillTerminal, ListTerminals, ReadFrom, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput,
-    ShowTerminal, SubscribeEvents, UnsubscribeEvents, WaitForExit,
+    ShowTerminal, SubscribeEvents, TagTerminal, UnsubscribeEvents, WaitForExit,
 };
 
 /// Columns of a terminal that was created without a size.

@@ -77,6 +77,8 @@ fn a_wait_for_attention_ends_when_something_waits() {
     });
     let waited = TermctlOutput::wait(waits);
     assert_eq!(waited.out, format!("{other} failed no network\n"));
+    let empty = termctl(&daemon, &["notify", " "]);
+    assert_eq!(empty.code, Some(2), "{empty:?}");
     // One that is closed waits for no answer.
     ok(&daemon, &["send", &other, "-k", "enter"]);
     wait_until("it runs on", || !waiting(&daemon).contains("no network"));

@@ -23,6 +23,7 @@ mod send;
 mod setup;
 mod setup_hooks;
 mod setup_shell;
+mod tags;
 mod termctl;
 mod terminal_end;
 mod verbs;
@@ -30,8 +31,6 @@ mod verbs;
 /// `approvals`, `approve` and `deny`.
 mod approvals {
     mod answers;
-    mod desktop;
-    mod notifications;
 }
 
 /// `attach`.
@@ -49,6 +48,14 @@ mod daemon {
     pub(crate) mod start;
     mod unresponsive;
     mod verbs;
+}
+
+/// `notifier`, on a real bus.
+mod notifier {
+    mod desktop;
+    mod fixture;
+    mod questions;
+    mod terminals;
 }
 
 /// What `read`, `run` and `history` print.

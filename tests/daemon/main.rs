@@ -87,6 +87,7 @@ mod screen {
 /// The life of a terminal by the native API.
 mod session {
     mod attention;
+    mod attention_command;
     mod close;
     mod closed_pty;
     mod commands;
@@ -96,6 +97,7 @@ mod session {
     mod idle_timeout;
     mod lifecycle;
     mod rename;
+    mod tags;
 }
 
 /// Shell integration.

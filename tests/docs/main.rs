@@ -190,6 +190,7 @@ fn each_example_of_the_configuration_is_valid() {
     let mut checked = 0;
     for path in [
         "README.md",
+        "docs/attention.md",
         "docs/database.md",
         "docs/policy.md",
         "docs/profiles.md",

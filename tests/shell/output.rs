@@ -341,3 +341,16 @@ fn a_long_output_without_a_reader_ends_its_command() {
         (Some(141), "1\n", "")
     );
 }
+
+#[test]
+fn a_terminal_has_the_agents_name_and_directory_as_tags() {
+    let shells = TestShells::open();
+    let project = shells.daemon.path("my project");
+    std::fs::create_dir(&project).unwrap();
+    // The agent works in the project, and its command elsewhere.
+    let line = "(cd / && exec \"$0\" -c true); true";
+    let mut agent = shells.daemon.command("/bin/sh");
+    let agent = agent.args(["-c", line]).arg(shells.bash());
+    assert_eq!(Ended::run(agent.current_dir(&project)).code, Some(0));
+    assert_eq!(shells.terminals()[0]["tags"], json!(["my-project", "sh"]));
+}

@@ -52,7 +52,7 @@ fn put_termd_into(home: &Path) -> io::Result<()> {
     fs::copy(termctl(), bin.join("termctl"))?;
     let units = home.join(".config/systemd/user");
     fs::create_dir_all(&units)?;
-    for unit in ["termd.socket", "termd.service", "termd-approvals.service"] {
+    for unit in ["termd.socket", "termd.service", "termd-notifier.service"] {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../systemd")
             .join(unit);

@@ -7,7 +7,7 @@ use crate::machine::Machine;
 fn the_units_verify_clean() {
     let Some(installed) = install() else { return };
     let units = Machine::home().join(".config/systemd/user");
-    for unit in ["termd.service", "termd.socket", "termd-approvals.service"] {
+    for unit in ["termd.service", "termd.socket", "termd-notifier.service"] {
         let path = units.join(unit);
         let path = path.to_str().expect("our own path");
         let output = installed

@@ -81,14 +81,13 @@ impl Capabilities {
         Some(edit::apply(line, vec![edit]))
     }
 
-    /// Takes an answer of the agent. If it answers `initialize`, returns a name for the connection
-    /// made of both sides' names.
+    /// Takes an answer of the agent. If it answers `initialize`, returns both sides' names.
     pub(crate) fn answered(
         &self,
         options: &Options,
         id: &RequestId,
         result: Option<&RawValue>,
-    ) -> Option<String> {
+    ) -> Option<Parties> {
         let mut state = self.lock();
         if state.pending.as_ref() != Some(id) {
             return None;
@@ -106,12 +105,8 @@ impl Capabilities {
         }
         state.takes_stdio_mcp = stdio_mcp(&result).is_some();
         let agent = party(&result, &["agentInfo", "info"]).or_else(|| program(options));
-        Some(match (agent, &state.client) {
-            (Some(agent), Some(client)) => format!("{agent} for {client}"),
-            (Some(agent), None) => agent,
-            (None, Some(client)) => format!("an agent for {client}"),
-            (None, None) => "acp".to_owned(),
-        })
+        let client = state.client.clone();
+        Some(Parties { agent, client })
     }
 
     /// Whether the proxy answers the agent's `terminal/*`.
@@ -137,6 +132,25 @@ impl Capabilities {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The names of agent and client, as far as they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parties {
+    pub(crate) agent: Option<String>,
+    client: Option<String>,
+}
+
+impl Parties {
+    /// A name for the connection.
+    pub(crate) fn name(&self) -> String {
+        match (&self.agent, &self.client) {
+            (Some(agent), Some(client)) => format!("{agent} for {client}"),
+            (Some(agent), None) => agent.clone(),
+            (None, Some(client)) => format!("an agent for {client}"),
+            (None, None) => "acp".to_owned(),
+        }
     }
 }
 

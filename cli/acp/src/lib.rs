@@ -54,6 +54,7 @@ pub mod wire;
 use std::sync::Arc;
 
 use termd_client::{Introduction, Pool, StartPolicy};
+use termd_proto::Tags;
 use termd_proto::terminal::Front;
 
 use proxy::Proxy;
@@ -75,6 +76,7 @@ pub async fn serve(options: Options, start: StartPolicy) -> Result<AgentExitCode
         // The agent is the proxy's child.
         agent_pid: i32::try_from(std::process::id()).ok(),
         asks: true,
+        tags: Tags::default(),
         // A wait for an exit takes as long as the command.
         call_deadline: methods::MAX_CALL,
     };

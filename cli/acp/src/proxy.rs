@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::types::error::{INTERNAL_ERROR_CODE, INVALID_REQUEST_CODE};
 use serde_json::value::RawValue;
+use termd_proto::Tags;
 use tokio::io::AsyncRead;
 use tokio::task::JoinHandle;
 
@@ -198,8 +199,11 @@ impl Proxy {
     /// Takes an answer of the agent, which may complete `initialize` or end a session.
     fn take_answer_of_agent(self: &Arc<Self>, id: &RequestId, result: Option<&RawValue>) {
         let shared = &self.shared;
-        if let Some(name) = shared.capabilities.answered(&shared.options, id, result) {
-            shared.pool.introduce_as(&name);
+        if let Some(parties) = shared.capabilities.answered(&shared.options, id, result) {
+            shared.pool.introduce_as(&parties.name());
+            // Each session has a directory of its own.
+            let tags = Tags::of_agent(parties.agent.as_deref(), None);
+            shared.pool.set_tags(tags);
             if shared.capabilities.answers_terminals() {
                 // Starts the daemon, so that the first terminal/create does not wait for it.
                 let shared = Arc::clone(shared);

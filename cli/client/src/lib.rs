@@ -27,6 +27,7 @@ mod transport;
 mod units;
 
 pub use error::{BadAnswer, ClientError};
+pub use jsonrpsee::core::client::Subscription;
 pub use link::{Introduction, Link, StartPolicy};
 pub use output_reader::{Form, OutputReader, Page};
 pub use pool::Pool;

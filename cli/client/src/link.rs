@@ -14,7 +14,7 @@ use jsonrpsee::core::client::Subscription;
 use termd_proto::daemon::ClientSettings;
 use termd_proto::method::Subscribe;
 use termd_proto::terminal::{AttachTerminal, Front};
-use termd_proto::{TerminalRef, code};
+use termd_proto::{Tags, TerminalRef, code};
 
 use self::connection::{Attempt, Connection, Tie, attempt};
 use crate::error::ClientError;
@@ -42,6 +42,8 @@ pub struct Introduction {
     pub agent_pid: Option<i32>,
     /// Whether the client can ask its person.
     pub asks: bool,
+    /// Tags of each terminal that the client creates.
+    pub tags: Tags,
     /// How long one call may take.
     pub call_deadline: Duration,
 }
@@ -55,6 +57,7 @@ impl Default for Introduction {
             settings: None,
             agent_pid: None,
             asks: false,
+            tags: Tags::default(),
             call_deadline: CALL_DEADLINE,
         }
     }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jsonrpsee::core::client::Subscription;
-use termd_proto::TerminalId;
 use termd_proto::method::Subscribe;
+use termd_proto::{Tags, TerminalId};
 use tokio::time::Instant;
 
 use crate::error::ClientError;
@@ -83,6 +83,12 @@ impl Pool {
     pub fn set_asks(&self, asks: bool) {
         let introduction = self.introduction.lock();
         introduction.unwrap_or_else(PoisonError::into_inner).asks = asks;
+    }
+
+    /// Sets on connections from now on the tags of each terminal that this client creates.
+    pub fn set_tags(&self, tags: Tags) {
+        let introduction = self.introduction.lock();
+        introduction.unwrap_or_else(PoisonError::into_inner).tags = tags;
     }
 
     /// Connects, so that the first call finds a connection. That call reports a failure.

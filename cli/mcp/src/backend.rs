@@ -9,7 +9,7 @@ use termd_client::{ClientError, Introduction, Pool, StartPolicy};
 use termd_proto::interact::{Activity, GetActivity, Until, WaitFor, WaitForResult};
 use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{Front, ListTerminals, ResizeTerminal, ShowTerminal, TerminalInfo};
-use termd_proto::{ErrorKind, Offset, TerminalId, TerminalRef};
+use termd_proto::{ErrorKind, Offset, Tags, TerminalId, TerminalRef};
 use tokio::time::Instant;
 
 use crate::settings::{MAX_TIMEOUT, Settings};
@@ -39,6 +39,7 @@ impl Backend {
             // The agent starts its MCP servers itself.
             agent_pid: i32::try_from(std::os::unix::process::parent_id()).ok(),
             asks: false,
+            tags: Tags::default(),
             call_deadline: MAX_TIMEOUT + MARGIN,
         };
         Self {
@@ -53,11 +54,16 @@ impl Backend {
         &self.pool
     }
 
-    /// Sets the client's name, and whether it can ask its user. Only the first call counts.
+    /// Sets the client's name, also as a tag of its terminals, and whether it can ask its user. Only the
+    /// first call counts.
     pub(crate) fn introduce(&self, name: &str, asks: bool) {
         if self.introduced.set(()).is_ok() {
             self.pool.introduce_as(name);
             self.pool.set_asks(asks);
+            // Clients start their MCP servers in the project.
+            let directory = std::env::current_dir().ok();
+            let tags = Tags::of_agent(Some(name), directory.as_deref());
+            self.pool.set_tags(tags);
         }
     }
 
@@ -131,9 +137,9 @@ impl Backend {
         let mut cursor = None;
         loop {
             let request = ListTerminals {
-                scope: None,
                 cursor,
                 limit: Some(LIST_PAGE),
+                ..ListTerminals::default()
             };
             let page = self.pool.repeat(&request).await?;
             terminals.extend(page.terminals);

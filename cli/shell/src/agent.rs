@@ -4,6 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use termd_proto::Tags;
 use termd_proto::acp::Meta;
 use termd_proto::daemon::Hello;
 use termd_proto::terminal::Front;
@@ -128,11 +129,13 @@ impl Agent {
 
     /// The introduction to the daemon.
     pub(crate) fn hello(&self) -> Hello {
+        let directory = self.pid.and_then(process::directory_of);
         Hello {
             client: self.client.clone(),
             front: Some(Front::Shell),
             agent_pid: self.pid,
             session: self.session.clone(),
+            tags: Tags::of_agent(self.client.as_deref(), directory.as_deref()),
             ..Hello::default()
         }
     }

@@ -1,6 +1,7 @@
 //! Processes as /proc shows them.
 
 use std::fs;
+use std::path::PathBuf;
 
 /// Most parents that are looked at: a chain that is longer is none of an agent's.
 const MAX_DEPTH: usize = 64;
@@ -24,6 +25,11 @@ fn parent_of(pid: i32) -> Option<i32> {
 pub(crate) fn name_of(pid: i32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(name.trim_end().to_owned())
+}
+
+/// The directory in which a process works.
+pub(crate) fn directory_of(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 #[cfg(test)]

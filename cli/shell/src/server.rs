@@ -92,8 +92,8 @@ impl Server {
         let deadline = Instant::now() + RETURN;
         let mut list = ListTerminals {
             scope: Some(ListScope::Open),
-            cursor: None,
             limit: Some(PAGE),
+            ..ListTerminals::default()
         };
         loop {
             let page = connection.call(&list, deadline)?;

@@ -1,7 +1,8 @@
 //! Arguments of what is about attention: `notify` and `status`.
 
 use clap::{Args, ValueEnum};
-use termd_proto::attention::ReportedState;
+use termd_proto::Tag;
+use termd_proto::attention::{AttentionState, ReportedState};
 
 /// `termctl notify`.
 #[derive(Debug, Args)]
@@ -35,6 +36,62 @@ impl From<ReportedStateArg> for ReportedState {
             ReportedStateArg::Input => Self::Input,
             ReportedStateArg::Done => Self::Done,
             ReportedStateArg::Failed => Self::Failed,
+        }
+    }
+}
+
+/// `termctl notifier`.
+#[derive(Debug, Args)]
+pub(crate) struct NotifierArgs {
+    /// For what, with commas between; approval and secret are shown in any case
+    #[arg(long, value_name = "STATES", value_enum, value_delimiter = ',',
+          default_values_t = NotifierArgs::STATES)]
+    pub(crate) states: Vec<WaitingStateArg>,
+    /// Also the ends of commands in terminals that have this tag; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<Tag>,
+}
+
+impl NotifierArgs {
+    const STATES: [WaitingStateArg; 3] = [
+        WaitingStateArg::Approval,
+        WaitingStateArg::Secret,
+        WaitingStateArg::Input,
+    ];
+}
+
+impl Default for NotifierArgs {
+    fn default() -> Self {
+        Self {
+            states: Self::STATES.to_vec(),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// What a terminal waits for a person for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitingStateArg {
+    /// The gate asks whether something may run
+    Approval,
+    /// A secret is asked for
+    Secret,
+    /// A program waits for an answer
+    Input,
+    /// A command has failed
+    Failed,
+    /// A command is done
+    Done,
+}
+
+impl From<WaitingStateArg> for AttentionState {
+    fn from(state: WaitingStateArg) -> Self {
+        match state {
+            WaitingStateArg::Approval => Self::Approval,
+            WaitingStateArg::Secret => Self::Secret,
+            WaitingStateArg::Input => Self::Input,
+            WaitingStateArg::Failed => Self::Failed,
+            WaitingStateArg::Done => Self::Done,
         }
     }
 }

@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Act on terminals",
         &[
-            "attach", "exec", "send", "resize", "rename", "kill", "close", "prune", "delete",
+            "attach", "exec", "send", "resize", "rename", "tag", "kill", "close", "prune", "delete",
         ],
     ),
     (
@@ -46,6 +46,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "codex-exec-server",
             "hook",
             "notify",
+            "notifier",
             "askpass",
             "completions",
             "man",
@@ -133,7 +134,21 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("import", &["termctl import demo.cast --label demo"]),
     ("rename", &["termctl rename shell work"]),
-    ("kill", &["termctl kill web", "termctl kill -INT web"]),
+    (
+        "tag",
+        &[
+            "termctl tag web backend urgent",
+            "termctl tag web --remove urgent",
+        ],
+    ),
+    (
+        "kill",
+        &[
+            "termctl kill web",
+            "termctl kill -INT web",
+            "termctl kill --tag ci",
+        ],
+    ),
     (
         "close",
         &["termctl close web tests", "termctl close shell --eof"],
@@ -144,6 +159,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "list",
         &[
             "termctl list",
+            "termctl list --tag claude-code --tag ci",
             "termctl list --all --json",
             "termctl list --format '{id} {state}\\t{command}'",
         ],
@@ -220,6 +236,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "termctl notify 'which branch?'",
             "termctl notify --state done 'tests are green'",
+        ],
+    ),
+    (
+        "notifier",
+        &[
+            "termctl notifier",
+            "termctl notifier --states input,failed --tag nightly",
         ],
     ),
     ("doctor", &["termctl doctor", "termctl doctor --json"]),

@@ -23,10 +23,11 @@ mod search;
 mod send;
 mod setup;
 mod suggestions;
+mod tag;
 mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
-pub(crate) use attention::{NotifyArgs, StatusArgs};
+pub(crate) use attention::{NotifierArgs, NotifyArgs, StatusArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
@@ -46,6 +47,7 @@ pub(crate) use screen::{
 pub(crate) use search::{PatternArgs, SearchArgs, SearchInArg};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
+pub(crate) use tag::{TagArgs, TaggedArgs};
 pub(crate) use words::verb;
 
 use termd_mcp::Toolset;
@@ -179,6 +181,8 @@ pub(crate) enum Verb {
     Attach(AttachArgs),
     /// Give a terminal another label
     Rename(RenameArgs),
+    /// Give a terminal tags, words that group it with others, or take them away
+    Tag(TagArgs),
     /// Set a terminal's size
     Resize(ResizeArgs),
     /// Serve the Model Context Protocol on standard input and output, for a coding agent
@@ -202,6 +206,8 @@ pub(crate) enum Verb {
     Audit(Box<AuditArgs>),
     /// List what the gate wants a person to agree to
     Approvals(ApprovalsArgs),
+    /// Show what needs a person as desktop notifications, until it is ended
+    Notifier(NotifierArgs),
     /// Tell the person that a script or an agent waits for an answer, is done, or has failed
     Notify(NotifyArgs),
     /// Agree to what the gate asks about: it may run, once or always
@@ -231,8 +237,10 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct WaitArgs {
     /// Which terminals
-    #[arg(required_unless_present = "attention")]
+    #[arg(required_unless_present_any = ["attention", "tags"], conflicts_with = "tags")]
     pub(crate) terminals: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// Wait until they wait for a person (without TERMINAL: until one does), and print for what
     #[arg(long, conflicts_with = "pattern")]
     pub(crate) attention: bool,
@@ -251,14 +259,16 @@ pub(crate) struct WaitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct KillArgs {
     /// Which terminal
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "tags"], conflicts_with = "tags")]
     pub(crate) terminal: Option<String>,
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// Send this signal once, also written -9 or -INT [default: SIGTERM, and SIGKILL for what is left
     /// after a grace]
     #[arg(short = 's', long, value_name = "NAME")]
     pub(crate) signal: Option<SignalName>,
     /// Print the signals' names in the order of their numbers
-    #[arg(short = 'l', long, conflicts_with_all = ["terminal", "signal"])]
+    #[arg(short = 'l', long, conflicts_with_all = ["terminal", "tags", "signal"])]
     pub(crate) list: bool,
 }
 
@@ -266,8 +276,10 @@ pub(crate) struct KillArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CloseArgs {
     /// Which terminals
-    #[arg(required_unless_present = "exited")]
+    #[arg(required_unless_present_any = ["exited", "tags"], conflicts_with = "tags")]
     pub(crate) terminals: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// All whose command has exited
     #[arg(long, conflicts_with_all = ["terminals", "eof"])]
     pub(crate) exited: bool,
@@ -289,6 +301,7 @@ impl CloseArgs {
     pub(crate) const fn of_exited() -> Self {
         Self {
             terminals: Vec::new(),
+            tagged: TaggedArgs { tags: Vec::new() },
             exited: true,
             eof: None,
         }
@@ -310,6 +323,8 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) scope: ListScopeArgs,
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// Only their ids, one a line
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
@@ -429,8 +444,8 @@ pub(crate) struct ApprovalsArgs {
     /// Stay, and show each question as it comes; on a terminal, ask for the answer too
     #[arg(short = 'w', long)]
     pub(crate) watch: bool,
-    /// Stay, and show each question as a desktop notification, with its answers as buttons
-    #[arg(long, conflicts_with_all = ["watch", "all"])]
+    /// The same as `termctl notifier`, and its former name
+    #[arg(long, hide = true, conflicts_with_all = ["watch", "all"])]
     pub(crate) notify: bool,
     /// Also those that are over
     #[arg(short = 'a', long)]

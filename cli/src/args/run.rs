@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use termd_proto::Tag;
 use termd_proto::duration;
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
@@ -20,6 +21,9 @@ pub(crate) struct StartArgs {
     /// Close the open terminal that has this label first
     #[arg(long, requires = "label")]
     pub(crate) replace: bool,
+    /// A word that groups it with others; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<Tag>,
     /// Where to start it [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,

@@ -1,60 +1,45 @@
 //! `termctl close`: ends terminals and takes them off the list.
 
-use serde_json::json;
 use termd_client::Link;
-use termd_proto::TerminalRef;
 use termd_proto::terminal::{CloseTerminal, ListScope, TerminalState};
+use termd_proto::{Tags, TerminalRef};
 
 use super::Context;
-use super::list::list;
+use super::list::{list, tagged};
+use super::several::for_each;
 use crate::args::CloseArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
-use crate::output;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: CloseArgs) -> Result<ExitCode, CliError> {
+    let tags = Tags::of(args.tagged.tags).map_err(UsageError::from)?;
     let link = context.open().await?;
     let terminals = if args.exited {
-        exited(&link).await?
+        exited(&link, &tags).await?
+    } else if tags.is_empty() {
+        args.terminals.into_iter().map(TerminalRef).collect()
     } else {
-        args.terminals
+        tagged(&link, ListScope::Open, &tags).await?
     };
-    let mut failure = None;
-    for terminal in terminals {
-        let id = TerminalRef(terminal);
+    for_each(context, "close", &terminals, async |id| {
         // Closing twice is no error.
-        let result = link
-            .repeat(&CloseTerminal {
-                id: id.clone(),
-                eof_ms: args.eof,
-            })
-            .await;
-        let line = match result.map_err(CliError::from) {
-            Ok(result) => json!({ "terminal": id, "result": result }),
-            // Without a daemon the others cannot be closed either.
-            Err(error) if error.refusal().is_none() => return Err(error),
-            Err(error) => {
-                failure.get_or_insert(error.exit_code());
-                if context.json {
-                    output::report(&error, true);
-                } else {
-                    output::note(&format!("cannot close {}: {error}", id.0));
-                }
-                json!({ "terminal": id, "error": error.to_json()["error"] })
-            }
-        };
-        if context.json {
-            output::print_json(&line)?;
-        }
-    }
-    Ok(failure.unwrap_or(ExitCode::OK))
+        link.repeat(&CloseTerminal {
+            id: id.clone(),
+            eof_ms: args.eof,
+        })
+        .await
+    })
+    .await
 }
 
-/// The ids of all open terminals whose command has exited.
-async fn exited(link: &Link) -> Result<Vec<String>, CliError> {
-    let open = list(link, ListScope::Open).await?;
+/// The open terminals with one of these tags, or all where there is none, whose command has exited.
+async fn exited(link: &Link, tags: &Tags) -> Result<Vec<TerminalRef>, CliError> {
+    let open = list(link, ListScope::Open, tags).await?;
     let exited = open
-        .into_iter()
+        .iter()
         .filter(|terminal| terminal.state == TerminalState::Exited);
-    Ok(exited.map(|terminal| terminal.id.to_string()).collect())
+    Ok(exited
+        .map(|terminal| TerminalRef::from(&terminal.id))
+        .collect())
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::env;
 
 use termd_client::{ClientError, Link};
-use termd_proto::Label;
 use termd_proto::terminal::{CreateTerminal, Stdio, TerminalInfo};
+use termd_proto::{Label, Tags};
 
 use super::Context;
 use crate::args::{CreateArgs, StartArgs, StayArgs};
@@ -102,6 +102,7 @@ pub(super) fn request(start: StartArgs, command: Vec<String>) -> Result<CreateTe
         cwd,
         label,
         replace: start.replace,
+        tags: Tags::of(start.tags).map_err(UsageError::from)?,
         cols: start.cols.or(size.map(|size| size.cols)),
         rows: start.rows.or(size.map(|size| size.rows)),
         confirmed: start.confirmed,

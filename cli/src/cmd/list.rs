@@ -5,6 +5,7 @@ use termd_client::escape::terminal_command;
 use termd_client::timestamp::now_ms;
 use termd_proto::attention::AttentionState;
 use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
+use termd_proto::{Tags, TerminalRef};
 
 use super::Context;
 use crate::args::ListArgs;
@@ -13,6 +14,7 @@ use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{Cell, Table, age};
+use crate::usage_error::UsageError;
 
 /// Terminals a page: the daemon's maximum.
 const PAGE: u32 = 1000;
@@ -23,8 +25,9 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
         (false, true) => ListScope::Running,
         (false, false) => ListScope::Open,
     };
+    let tags = Tags::of(args.tagged.tags).map_err(UsageError::from)?;
     let link = context.open().await?;
-    let mut terminals = list(&link, scope).await?;
+    let mut terminals = list(&link, scope, &tags).await?;
     if args.scope.waiting {
         keep_waiting(&mut terminals);
     }
@@ -47,14 +50,19 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
     Ok(ExitCode::OK)
 }
 
-/// All pages of the list.
-pub(super) async fn list(link: &Link, scope: ListScope) -> Result<Vec<TerminalInfo>, CliError> {
+/// The terminals that have one of these tags, or all where there is none: all pages of the list.
+pub(super) async fn list(
+    link: &Link,
+    scope: ListScope,
+    tags: &Tags,
+) -> Result<Vec<TerminalInfo>, CliError> {
     let mut terminals: Vec<TerminalInfo> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
         let page = link
             .repeat(&ListTerminals {
                 scope: Some(scope),
+                tags: tags.clone(),
                 cursor,
                 limit: Some(PAGE),
             })
@@ -65,6 +73,20 @@ pub(super) async fn list(link: &Link, scope: ListScope) -> Result<Vec<TerminalIn
             return Ok(terminals);
         }
     }
+}
+
+/// The terminals that `--tag` names. None is an error: a tag was mistyped, or there is nothing to do.
+pub(super) async fn tagged(
+    link: &Link,
+    scope: ListScope,
+    tags: &Tags,
+) -> Result<Vec<TerminalRef>, CliError> {
+    let found = list(link, scope, tags).await?;
+    if found.is_empty() {
+        let tags = tags.clone();
+        return Err(CliError::NoneTagged { scope, tags });
+    }
+    Ok(found.iter().map(|it| TerminalRef::from(&it.id)).collect())
 }
 
 /// Leaves those that wait for a person, the most urgent first, and of each kind that which waits longest.
@@ -79,17 +101,22 @@ fn keep_waiting(terminals: &mut Vec<TerminalInfo>) {
 
 /// Label and command.
 const LONG: [usize; 2] = [1, 7];
+/// Label, tags and command.
+const LONG_WITH_TAGS: [usize; 3] = [1, 7, 8];
 /// Size, age, exit, label.
 const DISPENSABLE: [usize; 4] = [6, 5, 4, 1];
 
 fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
-    let mut table = Table::new(
-        &[
-            "ID", "LABEL", "STATE", "WAITS", "EXIT", "AGE", "SIZE", "COMMAND",
-        ],
-        &LONG,
-    )
-    .leaving_out(&DISPENSABLE);
+    let has_tags = terminals.iter().any(|each| !each.tags.is_empty());
+    let mut header = vec!["ID", "LABEL", "STATE", "WAITS", "EXIT", "AGE", "SIZE"];
+    let long: &[usize] = if has_tags {
+        header.push("TAGS");
+        &LONG_WITH_TAGS
+    } else {
+        &LONG
+    };
+    header.push("COMMAND");
+    let mut table = Table::new(&header, long).leaving_out(&DISPENSABLE);
     for terminal in terminals {
         let tone = tone_of(terminal);
         let exit = match &terminal.exit_status {
@@ -100,7 +127,7 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
             },
             None => "-".to_owned(),
         };
-        table.row([
+        let mut row = vec![
             Cell::text(terminal.id.as_str()),
             Cell::text(terminal.label.as_ref().map_or("-", |label| label.as_str())),
             Cell::text(state(terminal)).in_tone(Some(tone)),
@@ -108,10 +135,22 @@ fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
             Cell::text(&exit).in_tone((tone == Tone::Bad).then_some(tone)),
             Cell::text(&age(now_ms.saturating_sub(terminal.created_at_ms))),
             Cell::text(&format!("{}x{}", terminal.cols, terminal.rows)),
-            Cell::line(&terminal_command(terminal)),
-        ]);
+        ];
+        if has_tags {
+            row.push(tags(terminal));
+        }
+        row.push(Cell::line(&terminal_command(terminal)));
+        table.row(row);
     }
     table.render(display)
+}
+
+fn tags(terminal: &TerminalInfo) -> Cell {
+    if terminal.tags.is_empty() {
+        Cell::text("-")
+    } else {
+        Cell::text(&terminal.tags.to_string())
+    }
 }
 
 /// What it waits for a person for, and how long it has.

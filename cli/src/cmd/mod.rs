@@ -22,6 +22,7 @@ mod list;
 mod man;
 mod mcp;
 mod new;
+mod notifier;
 mod notify;
 mod output_offset;
 mod policy;
@@ -35,8 +36,10 @@ mod screenshot;
 mod search;
 mod send;
 mod setup;
+mod several;
 mod show;
 mod status;
+mod tag;
 mod wait;
 
 use std::pin::Pin;
@@ -101,6 +104,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::List(args) => Box::pin(list::run(context, args)),
         Verb::Show(args) => Box::pin(show::run(context, args)),
         Verb::Attach(args) => Box::pin(attach::run(context, args)),
+        Verb::Tag(args) => Box::pin(tag::run(context, args)),
         Verb::Rename(args) => Box::pin(rename::run(context, args)),
         Verb::Resize(args) => Box::pin(resize::run(context, args)),
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),
@@ -115,6 +119,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Search(args) => Box::pin(search::run(context, *args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
+        Verb::Notifier(args) => Box::pin(notifier::run(context, args)),
         Verb::Notify(args) => Box::pin(notify::run(context, args)),
         Verb::Approve(args) => Box::pin(async move { approvals::approve(context, &args).await }),
         Verb::Answer(args) => Box::pin(approvals::answer_secret(context, args)),

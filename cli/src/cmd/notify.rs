@@ -7,6 +7,7 @@ use super::Context;
 use crate::args::NotifyArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::usage_error::UsageError;
 
 /// The terminal that a process runs in, by its id.
 const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
@@ -17,9 +18,13 @@ pub(super) async fn run(context: Context, args: NotifyArgs) -> Result<ExitCode, 
             .ok()
             .filter(|id| !id.is_empty())
     };
+    let text = args.text.join(" ");
+    if text.trim().is_empty() {
+        return Err(UsageError::NothingToTell.into());
+    }
     let report = ReportAttention {
         state: args.state.into(),
-        text: Some(args.text.join(" ")),
+        text: Some(text),
         terminal: args.terminal.or_else(here).map(TerminalRef),
     };
     context.open().await?.once(&report).await?;

@@ -62,12 +62,14 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         who.push(' ');
         who.push_str(&escaped(part));
     }
+    let tags = (!info.tags.is_empty()).then(|| info.tags.to_string());
     let facts = [
         ("id", info.id.to_string()),
         (
             "label",
             or_dash(info.label.as_ref().map(termd_proto::Label::as_str)),
         ),
+        ("tags", or_dash(tags.as_deref())),
         ("state", info.state.as_str().to_owned()),
         ("exit", or_dash(exit.as_deref())),
         ("ended by", or_dash(info.end_cause.map(end_cause))),

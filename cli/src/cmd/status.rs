@@ -3,6 +3,7 @@
 use serde_json::{Map, json};
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
+use termd_proto::Tags;
 use termd_proto::attention::AttentionState;
 use termd_proto::daemon::{
     DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
@@ -20,7 +21,7 @@ use crate::table::{bytes, facts_as_lines};
 pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
     if args.line {
-        let open = list(&link, ListScope::Open).await?;
+        let open = list(&link, ListScope::Open, &Tags::default()).await?;
         if context.json {
             let counts =
                 counts(&open).map(|(state, count)| (state.as_str().to_owned(), json!(count)));

@@ -1,5 +1,6 @@
-//! What may stand at the cursor: terminals, questions, signals, clients, actions, programs.
+//! What may stand at the cursor: terminals, tags, questions, signals, clients, actions, programs.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use termd_client::escape::{shell_line, terminal_command};
 use termd_client::{ClientError, Link, StartPolicy};
+use termd_proto::Tag;
 use termd_proto::approval::{ApprovalState, ListApprovals};
 use termd_proto::audit::ACTIONS;
 use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalState};
@@ -64,8 +66,8 @@ fn listed(scope: ListScope) -> Vec<TerminalInfo> {
     asked(async |link| {
         let list = ListTerminals {
             scope: Some(scope),
-            cursor: None,
             limit: Some(MAX_TERMINALS),
+            ..ListTerminals::default()
         };
         Ok(link.repeat(&list).await?.terminals)
     })
@@ -89,6 +91,16 @@ fn terminals(found: &[TerminalInfo]) -> Vec<CompletionCandidate> {
         candidates.push(id.hide(label.is_some()));
     }
     candidates
+}
+
+/// The tags of open terminals.
+pub(super) fn tags() -> Vec<CompletionCandidate> {
+    let open = listed(ListScope::Open);
+    let tags: BTreeSet<&str> = (open.iter())
+        .flat_map(|terminal| terminal.tags.iter())
+        .map(Tag::as_str)
+        .collect();
+    tags.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// Questions of the gate that wait for a person.

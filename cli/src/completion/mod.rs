@@ -13,7 +13,7 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCan
 use clap_complete::env::{CompleteEnv, Shells};
 
 use self::candidates::{
-    Programs, actions, clients, closed_terminals, keys, open_terminals, questions, signals,
+    Programs, actions, clients, closed_terminals, keys, open_terminals, questions, signals, tags,
 };
 use crate::args::Cli;
 
@@ -83,6 +83,7 @@ fn with_value(arg: Arg, terminals: fn() -> Vec<CompletionCandidate>) -> Arg {
     match arg.get_id().as_str() {
         "terminal" | "terminals" => arg.add(ArgValueCandidates::new(terminals)),
         "id" | "ids" => arg.add(ArgValueCandidates::new(questions)),
+        "tags" | "removed" => arg.add(ArgValueCandidates::new(tags)),
         "key" => arg.add(ArgValueCandidates::new(keys)),
         "signal" => arg.add(ArgValueCandidates::new(signals)),
         "clients" => arg.add(ArgValueCandidates::new(clients)),

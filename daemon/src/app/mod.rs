@@ -28,7 +28,9 @@ use crate::rpc::{
     PolicyHandler, RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions,
     SessionHandler, ShellHandler, SocketStats, serve,
 };
-use crate::service::{Descent, InPlace, Registry, Renamer, TerminalTasks, TranscriptEraser};
+use crate::service::{
+    Descent, InPlace, Registry, Renamer, Tagger, TerminalTasks, TranscriptEraser,
+};
 use crate::shell::ShellFiles;
 use crate::store::{
     AuditAction, AuditEntry, AuditHead, AuditOutcome, SearchIndex, Stall, Store, StoreError,
@@ -451,6 +453,41 @@ fn recording(services: &Services) -> RecordingHandler {
     }
 }
 
+fn session(services: &Services, keeper: &KeeperClient, in_place: InPlace) -> SessionHandler {
+    let base = &services.base;
+    let store = &base.store;
+    SessionHandler {
+        catalog: services.catalog.clone(),
+        creator: Arc::clone(&services.creator),
+        ender: Arc::clone(&services.ending.ender),
+        in_place,
+        output_secrets: services.output_secrets.clone(),
+        binding: services.ending.binding.clone(),
+        attachments: services.attachments.clone(),
+        gate: Arc::clone(&services.gate.gate),
+        input: Arc::clone(&services.input),
+        screens: services.screens.clone(),
+        eraser: TranscriptEraser {
+            registry: Arc::clone(&base.registry),
+            audit: base.audit.clone(),
+            store: store.clone(),
+            index: services.index.clone(),
+        },
+        renamer: Renamer {
+            registry: Arc::clone(&base.registry),
+            audit: base.audit.clone(),
+            keeper: keeper.clone(),
+            store: store.clone(),
+        },
+        tagger: Tagger {
+            audit: base.audit.clone(),
+            keeper: keeper.clone(),
+            store: store.clone(),
+        },
+        events: base.events.clone(),
+    }
+}
+
 fn api(
     services: &Services,
     stats: &Arc<SocketStats>,
@@ -480,31 +517,7 @@ fn api(
     let in_place = InPlace {
         audit: base.audit.clone(),
     };
-    let session = SessionHandler {
-        catalog: catalog.clone(),
-        creator: Arc::clone(creator),
-        ender: Arc::clone(ender),
-        in_place: in_place.clone(),
-        output_secrets: output_secrets.clone(),
-        binding: binding.clone(),
-        attachments: services.attachments.clone(),
-        gate: Arc::clone(&gate.gate),
-        input: Arc::clone(input),
-        screens: screens.clone(),
-        eraser: TranscriptEraser {
-            registry: Arc::clone(&base.registry),
-            audit: base.audit.clone(),
-            store: store.clone(),
-            index: services.index.clone(),
-        },
-        renamer: Renamer {
-            registry: Arc::clone(&base.registry),
-            audit: base.audit.clone(),
-            keeper: keeper.clone(),
-            store: store.clone(),
-        },
-        events: base.events.clone(),
-    };
+    let session = session(services, keeper, in_place.clone());
     let screen = ScreenHandler {
         catalog: catalog.clone(),
         screens: screens.clone(),

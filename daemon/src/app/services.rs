@@ -10,16 +10,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approval::Approvals;
 use crate::askpass::Askpass;
+use crate::clock::now_ms;
 use crate::config::{ApprovedPlace, Config, MaxRunning};
 use crate::heap_trim::HeapTrim;
 use crate::keeper_client::KeeperClient;
 use crate::paths::Paths;
 use crate::service::{
-    Adopter, ApprovedRules, Approver, Attachments, AttentionWatch, AuditLog, Catalog,
-    ConnectionBinding, Creator, Disk, Ender, Explainer, FileOperator, Files, Gate, IdleTimer,
-    Importer, Indexer, InputRecorder, InputSender, LimitRecorder, LimitWatch, OutputSecrets,
-    OwnDirectories, PolicyInForce, Preflight, Registry, Retirement, Sandboxes, Scopes, Screens,
-    Searcher, SecretDesk, Starter, TerminalTasks, TreeEnd, TtySecrets,
+    Adopter, ApprovedRules, Approver, Attachments, AttentionCommand, AttentionWatch, AuditLog,
+    Catalog, ConnectionBinding, Creator, Disk, Ender, Explainer, FileOperator, Files, Gate,
+    IdleTimer, Importer, Indexer, InputRecorder, InputSender, LimitRecorder, LimitWatch,
+    OutputSecrets, OwnDirectories, PolicyInForce, Preflight, Registry, Retirement, Sandboxes,
+    Scopes, Screens, Searcher, SecretDesk, Starter, TerminalTasks, TreeEnd, TtySecrets,
 };
 use crate::shell::ShellFiles;
 use crate::store::{SearchIndex, Store};
@@ -131,8 +132,10 @@ fn input_sender(gate: &GateServices, recorder: &InputRecorder, screens: &Screens
     InputSender::new(Arc::clone(&gate.gate), recorder.clone(), screens.clone())
 }
 
-fn attention_watch(base: &Base, gate: &GateServices) -> AttentionWatch {
+fn attention_watch(base: &Base, gate: &GateServices, config: &Config) -> AttentionWatch {
     AttentionWatch {
+        command: AttentionCommand::new(base.keeper.clone(), &config.attention.command),
+        started_at_ms: now_ms(),
         approvals: gate.approvals.clone(),
         store: base.store.clone(),
         events: base.events.clone(),
@@ -279,7 +282,7 @@ impl Services {
             retirement: Arc::clone(&ending.retirement),
             ender: Arc::clone(&ending.ender),
             limits: ending.limits.clone(),
-            attention: attention_watch(&base, &gate),
+            attention: attention_watch(&base, &gate, config),
             scopes: ending.scopes.clone(),
             disk: Arc::clone(&disk),
             store: base.store.clone(),

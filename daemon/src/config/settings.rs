@@ -52,6 +52,8 @@ pub struct Config {
     pub agents: AgentsConfig,
     /// What audit records say.
     pub audit: AuditConfig,
+    /// Who is told what terminals want.
+    pub attention: AttentionConfig,
 }
 
 /// `[spool]`: how much output is kept in memory.
@@ -141,6 +143,14 @@ impl Default for SearchConfig {
     }
 }
 
+/// `[attention]`: who is told what terminals want.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AttentionConfig {
+    /// A program and its arguments, which are run at each news; empty: none.
+    pub command: Vec<String>,
+}
+
 /// `[audit]`: what audit records say.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -178,6 +188,7 @@ impl Default for Config {
             policy: PolicySpec::default(),
             agents: AgentsConfig::default(),
             audit: AuditConfig::default(),
+            attention: AttentionConfig::default(),
         }
     }
 }
@@ -223,7 +234,7 @@ impl Config {
     /// Reads the text of the file at `path`.
     pub(super) fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|error| parse_error(text, path, &error))?;
-        let bounds: [(bool, &'static str, &'static str); 8] = [
+        let bounds: [(bool, &'static str, &'static str); 9] = [
             (
                 config.kill_grace_ms <= MAX_GRACE_MS,
                 "kill_grace_ms",
@@ -263,6 +274,15 @@ impl Config {
                 config.retention.audit_days >= 1,
                 "retention.audit_days",
                 "1 or more",
+            ),
+            (
+                config
+                    .attention
+                    .command
+                    .first()
+                    .is_none_or(|program| !program.is_empty()),
+                "attention.command",
+                "a program and its arguments",
             ),
         ];
         let bounds = bounds.into_iter().chain(config.store.bounds());
@@ -339,6 +359,10 @@ mod tests {
                 "audit.redact, pattern 2",
             ),
             ("[audit]\nlog_imput = true", "c.toml:2:1: unknown field"),
+            (
+                "[attention]\ncommand = [\"\"]",
+                "attention.command must be a program",
+            ),
             ("[limits]\nterminals = 0", "limits.terminals must be 1"),
             (
                 "[store]\nterminal_quota = \"1KiB\"",

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use termd_proto::Tags;
 use termd_proto::daemon::{ClientSettings, Hello};
 use termd_proto::terminal::{Agent, Front, MAX_INHERITED_FDS};
 use thiserror::Error;
@@ -39,6 +40,8 @@ pub struct Introduction {
     pub asks: bool,
     /// The agent's session, of an agent's shell; at the most [`MAX_CLIENT_NAME_BYTES`] bytes.
     pub session: Option<String>,
+    /// Tags of each terminal that it creates.
+    pub tags: Tags,
 }
 
 /// Why an introduction was not taken.

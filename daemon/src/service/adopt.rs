@@ -8,6 +8,7 @@ use serde_json::Map;
 use termd_proto::terminal::{Gap, GapCause, Stdin, TerminalState};
 use termd_proto::{Offset, TerminalId};
 
+use super::attention::is_attention_command;
 use super::audit_log::AuditLog;
 use super::ending::{ConnectionBinding, Ender, MAX_LISTED, Retirement};
 use super::files::is_file_operation;
@@ -76,8 +77,8 @@ impl Adopter {
     }
 
     async fn adopt_one(&self, found: InventoryTerminal) -> Result<(), TerminalError> {
-        if is_file_operation(&found.notes) {
-            // Its client was told that the connection broke.
+        if is_file_operation(&found.notes) || is_attention_command(&found.notes) {
+            // The client was told that the connection broke. The person's program ends by itself.
             return Ok(self.keeper.forget(&found.id).await?);
         }
         let row = self.store.terminal(&found.id).await?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use termd_proto::terminal::{ListScope, Owner, TerminalInfo, TerminalPage, TerminalState};
-use termd_proto::{Label, TerminalId, TerminalRef};
+use termd_proto::{Label, Tags, TerminalId, TerminalRef};
 
 use super::registry::{Registry, stored_terminal};
 use crate::store::{Store, StoreError};
@@ -137,22 +137,24 @@ impl Catalog {
         the_one(reference, fitting.await?)
     }
 
-    /// One page of terminals, oldest first.
+    /// One page of terminals that have one of these tags, or of all where none is given, oldest first.
     pub(crate) async fn list(
         &self,
         scope: ListScope,
+        tags: &Tags,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<TerminalPage, TerminalError> {
         match scope {
-            ListScope::Open | ListScope::Running => self.list_open(scope, cursor, limit),
-            ListScope::All => self.list_all(cursor, limit).await,
+            ListScope::Open | ListScope::Running => self.list_open(scope, tags, cursor, limit),
+            ListScope::All => self.list_all(tags, cursor, limit).await,
         }
     }
 
     fn list_open(
         &self,
         scope: ListScope,
+        tags: &Tags,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<TerminalPage, TerminalError> {
@@ -165,6 +167,7 @@ impl Catalog {
                 TerminalState::Closed => false,
             };
             is_in_scope
+                && has_one_of(terminal, tags)
                 && after
                     .as_ref()
                     .is_none_or(|after| sort_key(terminal) > *after)
@@ -184,11 +187,12 @@ impl Catalog {
 
     async fn list_all(
         &self,
+        tags: &Tags,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<TerminalPage, TerminalError> {
         self.store.settle().await?;
-        let (rows, next_cursor) = self.store.list_terminals(cursor, limit).await?;
+        let (rows, next_cursor) = self.store.list_terminals(tags, cursor, limit).await?;
         let is_last = next_cursor.is_none() && (cursor.is_none() || !rows.is_empty());
         let terminals = rows.iter().map(|row| {
             let listed = self.registry.get(&row.id);
@@ -202,7 +206,7 @@ impl Catalog {
         if is_last && self.store.stall().is_some() {
             let room = (limit as usize).saturating_sub(terminals.len());
             let newest_ms = terminals.last().map_or(0, |newest| newest.created_at_ms);
-            let unstored = self.unstored(newest_ms, &terminals);
+            let unstored = self.unstored(tags, newest_ms, &terminals);
             terminals.extend(unstored.into_iter().take(room));
         }
         Ok(TerminalPage {
@@ -212,10 +216,11 @@ impl Catalog {
     }
 
     /// Listed terminals whose rows wait for the disk: they are newer than all that are stored.
-    fn unstored(&self, newest_ms: i64, stored: &[TerminalInfo]) -> Vec<TerminalInfo> {
+    fn unstored(&self, tags: &Tags, newest_ms: i64, stored: &[TerminalInfo]) -> Vec<TerminalInfo> {
         let mut listed = self.registry.all();
         listed.retain(|terminal| {
             terminal.record.created_at_ms >= newest_ms
+                && has_one_of(terminal, tags)
                 && !stored.iter().any(|info| info.id == *terminal.id())
         });
         listed.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
@@ -274,6 +279,10 @@ fn id_prefix(text: &str) -> Option<String> {
             .bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
     fits.then(|| format!("term_{random}"))
+}
+
+fn has_one_of(terminal: &Terminal, tags: &Tags) -> bool {
+    tags.is_empty() || tags.meet(&terminal.tags())
 }
 
 fn sort_key(terminal: &Terminal) -> (i64, &str) {

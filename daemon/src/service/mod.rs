@@ -26,13 +26,14 @@ mod scopes;
 mod screens;
 mod search;
 mod secret_desk;
+mod tagger;
 mod tasks;
 mod transcript_eraser;
 mod tty_secrets;
 
 pub(crate) use self::adopt::Adopter;
 pub(crate) use self::attachments::Attachments;
-pub(crate) use self::attention::AttentionWatch;
+pub(crate) use self::attention::{AttentionCommand, AttentionWatch};
 pub(crate) use self::audit_log::AuditLog;
 pub(crate) use self::catalog::Catalog;
 pub(crate) use self::create::{
@@ -64,6 +65,7 @@ pub(crate) use self::scopes::Scopes;
 pub(crate) use self::screens::Screens;
 pub(crate) use self::search::{Indexer, Pattern, Search, Searcher};
 pub(crate) use self::secret_desk::SecretDesk;
+pub(crate) use self::tagger::Tagger;
 pub(crate) use self::tasks::TerminalTasks;
 pub(crate) use self::transcript_eraser::TranscriptEraser;
 pub(crate) use self::tty_secrets::TtySecrets;

@@ -32,7 +32,7 @@ use termd_proto::audit::{
 };
 use termd_proto::command::{CommandInfo, CommandPage};
 use termd_proto::terminal::Gap;
-use termd_proto::{Label, Offset, TerminalId};
+use termd_proto::{Label, Offset, Tags, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -390,13 +390,15 @@ impl Store {
         terminals::open_terminals(&mut *self.reader().await?, limit).await
     }
 
-    /// Terminals of all states after the cursor, oldest first, and the next page's cursor.
+    /// Terminals of all states that have one of these tags (none: all) after the cursor, oldest first, and
+    /// the next page's cursor.
     pub async fn list_terminals(
         &self,
+        tags: &Tags,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
-        terminals::list_terminals(&mut *self.reader().await?, cursor, limit).await
+        terminals::list_terminals(&mut *self.reader().await?, tags, cursor, limit).await
     }
 
     /// At most `limit` terminals of all states whose number is at most `newest`, newest first, with their

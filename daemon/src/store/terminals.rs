@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{FromRow, Row};
 use termd_proto::terminal::{CloseCause, Confinement, EndCause, ExitStatus, Owner, Stdio};
-use termd_proto::{Label, Offset, TerminalId};
+use termd_proto::{Label, Offset, Tags, TerminalId};
 
 use super::error::StoreError;
 use super::sql::{cut_page, decode_error, fetch_limit, from_json, from_word, integer, upsert};
@@ -18,6 +18,8 @@ pub struct TerminalRow {
     pub id: TerminalId,
     /// Its label.
     pub label: Option<Label>,
+    /// Its tags.
+    pub tags: Tags,
     /// The command and its arguments.
     pub argv: Vec<String>,
     /// The line that an agent asked its shell to run, where the argv is that of a wrapper or of `-c`.
@@ -85,6 +87,7 @@ impl FromRow<'_, SqliteRow> for TerminalRow {
         Ok(Self {
             id: text("id")?.parse().map_err(decode_error)?,
             label: label.transpose().map_err(decode_error)?,
+            tags: optional_text("tags")?.map_or(Ok(Tags::default()), from_json)?,
             argv: from_json(text("argv")?)?,
             agent_line: row.try_get("agent_line")?,
             cwd: row.try_get("cwd")?,
@@ -132,7 +135,7 @@ static PUT_TERMINAL: LazyLock<String> = LazyLock::new(|| {
                    released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
                    idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, \
                    stdio, confinement, end_cause, agent_line, imported_at_ms, \
-                   seen_at_ms";
+                   seen_at_ms, tags";
     // Texts that are redacted are written once: a row from the database has marks.
     upsert("terminals", "id", columns, &["argv", "meta", "agent_line"])
 });
@@ -159,6 +162,7 @@ pub(super) async fn put_terminal(
     let exit_signal = exit.and_then(|status| status.signal.as_deref());
     let meta = row.meta.as_ref().map(serde_json::to_string).transpose();
     let held_to = row.held_to.as_ref().map(serde_json::to_string).transpose();
+    let tags = tags_json(&row.tags).transpose();
     sqlx::query(PUT_TERMINAL.as_str())
         .bind(row.id.as_str())
         .bind(row.label.as_ref().map(Label::as_str))
@@ -193,6 +197,7 @@ pub(super) async fn put_terminal(
         .bind(row.agent_line.as_deref())
         .bind(row.imported_at_ms)
         .bind(row.seen_at_ms)
+        .bind(tags.map_err(json)?)
         .execute(&mut *connection)
         .await?;
     sqlx::query(PUT_COMMAND.as_str())
@@ -252,10 +257,11 @@ pub(super) async fn open_terminals(
     Ok(rows)
 }
 
-/// One page of all terminals, oldest first. The cursor is the `seq` of the last row of the page
-/// before.
+/// One page of all terminals that have one of these tags, or of all, oldest first. The cursor is the
+/// `seq` of the last row of the page before.
 pub(super) async fn list_terminals(
     connection: &mut SqliteConnection,
+    tags: &Tags,
     cursor: Option<&str>,
     limit: u32,
 ) -> Result<(Vec<TerminalRow>, Option<String>), StoreError> {
@@ -263,11 +269,17 @@ pub(super) async fn list_terminals(
         Some(cursor) => cursor.parse().map_err(|_| StoreError::BadCursor)?,
         None => 0,
     };
-    let mut rows = sqlx::query("SELECT * FROM terminals WHERE seq > ?1 ORDER BY seq LIMIT ?2")
-        .bind(after)
-        .bind(fetch_limit(limit))
-        .fetch_all(connection)
-        .await?;
+    let tags = tags_json(tags).transpose();
+    let mut rows = sqlx::query(
+        "SELECT * FROM terminals WHERE seq > ?1 AND (?3 IS NULL OR EXISTS (SELECT 1 \
+         FROM json_each(terminals.tags) AS own JOIN json_each(?3) AS wanted USING (value))) \
+         ORDER BY seq LIMIT ?2",
+    )
+    .bind(after)
+    .bind(fetch_limit(limit))
+    .bind(tags.map_err(|error| sqlx::Error::Encode(error.into()))?)
+    .fetch_all(connection)
+    .await?;
     let last = cut_page(&mut rows, limit).map(|last| last.try_get::<i64, _>("seq"));
     let next = last.transpose()?.map(|seq| seq.to_string());
     let terminals = rows.iter().map(TerminalRow::from_row);
@@ -339,6 +351,11 @@ pub(super) async fn ids_with_prefix(
     .await?;
     let ids = ids.iter().map(|id| id.parse().map_err(decode_error));
     Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// As the database has them: a JSON array; `None`: no tags.
+fn tags_json(tags: &Tags) -> Option<serde_json::Result<String>> {
+    (!tags.is_empty()).then(|| serde_json::to_string(tags))
 }
 
 fn stdio_word(stdio: Stdio) -> &'static str {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use termd_keeper::protocol::message::WaitStatus;
 use termd_policy::TypedLines;
 use termd_proto::terminal::{Agent, Owner, Stdin, Stdio, TerminalInfo, TerminalState};
-use termd_proto::{Label, Offset, TerminalId};
+use termd_proto::{Label, Offset, Tags, TerminalId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::TerminalError;
@@ -39,6 +39,8 @@ pub struct Terminal {
     pub record: Record,
     /// The label now. The record has that of its creation.
     label: Mutex<Option<Label>>,
+    /// The tags now, as the label.
+    tags: Mutex<Tags>,
     pub transcript: Transcript,
     /// Where readers of plain text go on from.
     pub(crate) plain: PlainCache,
@@ -85,6 +87,7 @@ impl Terminal {
         let (reaped, reaped_end) = watch::channel(None);
         let terminal = Self {
             label: Mutex::new(record.label.clone()),
+            tags: Mutex::new(record.tags.clone()),
             record,
             transcript,
             plain: PlainCache::default(),
@@ -120,6 +123,7 @@ impl Terminal {
     pub(crate) fn notes(&self) -> Vec<u8> {
         let record = Record {
             label: self.label(),
+            tags: self.tags(),
             ..self.record.clone()
         };
         record.to_notes(&self.agents)
@@ -136,6 +140,24 @@ impl Terminal {
     /// Sets the label. Only the registry does, which knows whose a label is.
     pub(crate) fn set_label(&self, label: Option<Label>) {
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = label;
+    }
+
+    /// The words that group it with others.
+    pub(crate) fn tags(&self) -> Tags {
+        self.tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Changes the tags that it has now.
+    pub(crate) fn change_tags<E>(
+        &self,
+        change: impl FnOnce(&Tags) -> Result<Tags, E>,
+    ) -> Result<(), E> {
+        let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
+        *tags = change(&tags)?;
+        Ok(())
     }
 
     /// The agent whose processes work in the terminal: that which opened it, or has typed into it.
@@ -211,6 +233,7 @@ impl Terminal {
         TerminalInfo {
             id: self.record.id.clone(),
             label: self.label(),
+            tags: self.tags(),
             argv: self.record.argv.clone(),
             agent_line: self.record.agent_line.clone(),
             cwd: self.record.cwd.clone(),
@@ -247,6 +270,7 @@ impl Terminal {
     pub(crate) fn row(&self) -> TerminalRow {
         TerminalRow {
             label: self.label(),
+            tags: self.tags(),
             last_activity_ms: Some(self.activity.last_ms(Moment::now())),
             seen_at_ms: self.attention.seen_at_ms(),
             ..self.record.to_row(&self.progress())

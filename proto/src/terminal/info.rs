@@ -6,6 +6,7 @@ use super::{AttachMode, CloseCause, Confinement, EndCause, ExitStatus, Front, Ga
 use crate::acp::Meta;
 use crate::attention::Attention;
 use crate::id::{Label, Offset, TerminalId};
+use crate::tag::Tags;
 
 /// Who asked for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,6 +157,9 @@ pub struct TerminalInfo {
     pub id: TerminalId,
     /// Its label, if it was given one.
     pub label: Option<Label>,
+    /// The words that group it with others.
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     /// The program and its arguments, as run.
     pub argv: Vec<String>,
     /// The line that an agent asked its shell to run, without what the agent writes around it; absent:

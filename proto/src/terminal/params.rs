@@ -10,6 +10,7 @@ use super::{
 use crate::absent::null_as_default;
 use crate::acp::Meta;
 use crate::id::{Label, Offset, TerminalRef};
+use crate::tag::Tags;
 
 /// Params of `session.create`: starts a command in a new terminal.
 #[allow(clippy::struct_excessive_bools)]
@@ -35,6 +36,9 @@ pub struct CreateTerminal {
     /// Whether the open terminal that has the label is closed first.
     #[serde(deserialize_with = "null_as_default")]
     pub replace: bool,
+    /// Words that group it with others, besides those of the connection.
+    #[serde(deserialize_with = "null_as_default")]
+    pub tags: Tags,
     /// Columns; absent: 80.
     pub cols: Option<u16>,
     /// Rows; absent: 24.
@@ -90,6 +94,19 @@ pub struct RenameTerminal {
     pub label: Option<Label>,
 }
 
+/// Params of `session.tag`: gives an open terminal tags, and takes some away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagTerminal {
+    /// The terminal.
+    pub id: TerminalRef,
+    /// The tags that it gets.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub add: Tags,
+    /// The tags that it loses, also those that it gets by the same call.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub remove: Tags,
+}
+
 /// Params of `session.delete`: deletes what a closed terminal has printed, and the lines run in its
 /// shell, for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +120,13 @@ pub struct DeleteTranscript {
 pub struct ListTerminals {
     /// Which terminals; absent: those that are not closed.
     pub scope: Option<ListScope>,
+    /// Only those that have one of these tags; none: whatever they have.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Tags::is_empty"
+    )]
+    pub tags: Tags,
     /// From an earlier page.
     pub cursor: Option<String>,
     /// Terminals a page, 1 to 1,000; absent: 100.

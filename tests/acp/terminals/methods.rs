@@ -377,3 +377,17 @@ fn the_audit_names_both_sides() {
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("an-agent for a-client"), "{shown}");
 }
+
+#[test]
+fn a_terminal_has_the_agents_name_and_the_sessions_directory_as_tags() {
+    let daemon = TestDaemon::start();
+    let mut proxy = AcpProxy::with_session(&daemon, &[]);
+    let id = proxy.create(&merged(&sh("true"), &json!({ "cwd": "/tmp" })));
+    let tags = |id: &str| daemon.client().ok("session.show", &json!({ "id": id }))["tags"].clone();
+    let home = daemon.user_home();
+    let home = home.file_name().unwrap().to_str().unwrap();
+    assert_eq!(tags(&id), json!(["an-agent", home]));
+    let meta = json!({ "termd": { "tags": ["build"] } });
+    let id = proxy.create(&merged(&sh("true"), &json!({ "_meta": meta })));
+    assert_eq!(tags(&id), json!(["an-agent", "build"]));
+}

@@ -212,6 +212,46 @@ fn a_question_of_the_gate_and_a_report_are_attention() {
 }
 
 #[test]
+fn a_command_that_has_ended_wants_nothing_more() {
+    let daemon = TestDaemon::start();
+    let (mut person, _) = with_agent(&daemon);
+    let id = person.create_terminal(&json!({ "command": "false" }));
+    wait_for_state(&mut person, &id, "failed");
+    let report = json!({ "state": "input", "text": "still there?", "terminal": id });
+    person
+        .err("attention.report", &report)
+        .assert_invalid("terminal");
+    assert_eq!(attention(&mut person, &id).0, "failed");
+    person.ok("session.close", &json!({ "id": id }));
+    person
+        .err("attention.report", &report)
+        .assert_invalid("terminal");
+}
+
+#[test]
+fn what_is_wanted_says_whether_it_was_said_and_seen() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    let script = "read -p 'Name: ' x; printf '\\e]9;done it\\a'; exec sleep 1000";
+    let id = agent.create_terminal(&json!({ "command": "bash", "args": ["-c", script] }));
+    let flags = |client: &mut RawClient| {
+        let info = client.ok("session.show", &json!({ "id": id }));
+        let is = |name: &str| info["attention"][name] == true;
+        (is("said"), is("seen"))
+    };
+    assert_eq!(wait_for_state(&mut person, &id, "input"), "Name:");
+    agent.ok("session.read", &json!({ "id": id }));
+    assert_eq!(flags(&mut person), (false, false));
+    // A person who reads it has seen it, and it waits all the same.
+    person.ok("session.read", &json!({ "id": id }));
+    wait_until("it is seen", || flags(&mut person) == (false, true));
+    assert_eq!(attention(&mut person, &id).0, "input");
+    agent.send_text(&id, "me\n");
+    wait_until("it says so", || attention(&mut person, &id).1 == "done it");
+    assert_eq!(flags(&mut person), (true, false));
+}
+
+#[test]
 fn the_next_server_knows_what_was_seen() {
     let daemon = TestDaemon::start();
     let (mut person, mut agent) = with_agent(&daemon);

@@ -1,7 +1,7 @@
 //! The session tools with real programs.
 
 use serde_json::{Value, json};
-use termd_test_support::{McpClient, TestDaemon, assert_members, wait_until};
+use termd_test_support::{McpClient, TestDaemon, assert_members, termctl_binary, wait_until};
 
 #[test]
 fn a_shell_is_used_over_many_calls_and_tells_exit_codes() {
@@ -268,4 +268,20 @@ fn the_attach_hint_is_a_line_to_type() {
     let id = client.create("cat");
     let hint = client.call("session_attach_hint", &json!({ "session_id": id }));
     assert_eq!(hint["attach"], format!("termctl attach {id}"));
+}
+
+#[test]
+fn a_session_has_the_clients_name_and_directory_as_tags() {
+    let daemon = TestDaemon::start();
+    let project = daemon.path("my project");
+    std::fs::create_dir(&project).unwrap();
+    let mut command = daemon.command(termctl_binary());
+    command.arg("mcp").current_dir(&project);
+    let mut client = McpClient::spawn_command(command).initialized(&json!({}));
+    client.call("session_create", &json!({ "command": "cat" }));
+    let listed = daemon.client().ok("session.list", &json!({}));
+    assert_eq!(
+        listed["terminals"][0]["tags"],
+        json!(["a-test", "my-project"])
+    );
 }

@@ -204,8 +204,8 @@ fn both_are_called_by_their_names() {
             &format!(r#"{{"protocolVersion":1,"clientInfo":{client}}}"#),
         );
         let result = format!(r#"{{"protocolVersion":1,"agentInfo":{agent}}}"#);
-        let name = capabilities.answered(&options, &RequestId::of(raw("0")), Some(raw(&result)));
-        assert_eq!(name.as_deref(), Some(want));
+        let parties = capabilities.answered(&options, &RequestId::of(raw("0")), Some(raw(&result)));
+        assert_eq!(parties.map(|parties| parties.name()).as_deref(), Some(want));
         assert!(want.chars().count() <= 100);
     }
 }

@@ -1,6 +1,7 @@
 //! `terminal/create`: adds limits and the directory to the request, asks the person where the gate
 //! says so, and puts the terminal into the table.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use termd_client::refusal::approval_of;
 use termd_client::{BadAnswer, ClientError};
 use termd_proto::acp::CreateTerminalResponse;
 use termd_proto::approval::AnswerWay;
-use termd_proto::{TerminalId, code};
+use termd_proto::{Tags, TerminalId, code};
 use tokio::sync::oneshot;
 
 use super::answer_meta::in_object;
@@ -51,6 +52,8 @@ pub(super) struct CreateCall {
     session: String,
     /// The params with limits and directory.
     params: Map<String, Value>,
+    /// The directory of the session.
+    directory: Option<PathBuf>,
     /// The agent's own `_meta`.
     meta: Option<Box<RawValue>>,
     timeout: Option<Duration>,
@@ -81,6 +84,7 @@ impl CreateCall {
         let mut create = Self {
             timeout: timeout(&shared.options, &params)?,
             meta: meta.and_then(|meta| RawValue::from_string(meta.get().to_owned()).ok()),
+            directory: directory_of(shared, &session),
             session,
             params,
             reservation: None,
@@ -129,6 +133,9 @@ impl CreateCall {
             in_object(meta, "termd", |termd| {
                 termd.insert("confirmed".to_owned(), json!(false));
                 termd.insert("close_on_disconnect".to_owned(), json!(true));
+                let tags = Tags::of_agent(None, self.directory.as_deref());
+                // The agent may have given others.
+                termd.entry("tags").or_insert(json!(tags));
             });
         });
         let text = serde_json::to_string(&params)
@@ -361,6 +368,12 @@ fn reason(refusal: &ErrorObjectOwned) -> String {
     let data = rpc_errors::data_of(refusal);
     let reason = data.get("reason").and_then(Value::as_str);
     reason.unwrap_or(refusal.message()).to_owned()
+}
+
+/// The directory of a session; where the client has named none, that of this process.
+fn directory_of(shared: &Shared, session: &str) -> Option<PathBuf> {
+    let named = shared.sessions.cwd(session).map(PathBuf::from);
+    named.or_else(|| std::env::current_dir().ok())
 }
 
 /// The longest run of the command: `--default-timeout`, or less if the agent sets

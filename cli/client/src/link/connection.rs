@@ -273,6 +273,7 @@ impl Shared {
             settings,
             agent_pid,
             asks,
+            tags,
             ..
         } = self.introduction.clone();
         let saying = Arc::clone(&rpc);
@@ -287,6 +288,7 @@ impl Shared {
             agent_pid,
             asks,
             session: None,
+            tags,
         };
         let socket = self.place.path.clone();
         let patience = match self.start {

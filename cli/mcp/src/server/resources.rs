@@ -76,9 +76,9 @@ pub(crate) async fn list(
     let page = backend
         .pool()
         .repeat(&ListTerminals {
-            scope: None,
             cursor,
             limit: Some(PAGE),
+            ..ListTerminals::default()
         })
         .await
         .map_err(|error| match &error {

@@ -5,7 +5,7 @@ use termd_client::question::asker;
 use termd_proto::approval::ApprovalList;
 use termd_proto::attention::{AttentionReport, ReportedState};
 
-pub(super) fn line(attention: &AttentionReport) -> String {
+pub(in crate::cmd) fn line(attention: &AttentionReport) -> String {
     let agent = escaped(&asker(&attention.of));
     let what = match attention.state {
         ReportedState::Input => "waits for you",
@@ -21,6 +21,6 @@ pub(super) fn line(attention: &AttentionReport) -> String {
 }
 
 /// The number of the last thing that an agent has said. Another server counts anew.
-pub(super) fn last_attention(listed: &ApprovalList) -> u64 {
+pub(in crate::cmd) fn last_attention(listed: &ApprovalList) -> u64 {
     listed.attention.last().map_or(0, |last| last.number)
 }

@@ -3,7 +3,6 @@
 
 mod answer;
 mod attention;
-mod notify;
 mod prompt;
 mod question;
 mod secret;
@@ -15,10 +14,14 @@ use termd_client::question::asker;
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
+pub(super) use self::attention::{last_attention, line as attention_line};
+pub(super) use self::question::{
+    answer as answer_question, begin_to_watch, line as question_line, list as questions,
+};
 use self::question::{is_open, list, look_at, place, whole};
-pub(super) use self::secret::answer_secret;
-use super::Context;
-use crate::args::ApprovalsArgs;
+pub(super) use self::secret::{answer_secret, said as secret_said};
+use super::{Context, notifier};
+use crate::args::{ApprovalsArgs, NotifierArgs};
 use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -26,6 +29,9 @@ use crate::output;
 use crate::table::{Cell, Table};
 
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
+    if args.notify {
+        return notifier::run(context, NotifierArgs::default()).await;
+    }
     let link = context.open().await?;
     if let Some(id) = &args.id {
         let secrets = list(&link, None).await?.secrets;
@@ -44,9 +50,6 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
             output::print(whole(&info).as_bytes())?;
         }
         return Ok(ExitCode::OK);
-    }
-    if args.notify {
-        return notify::run(context, &link).await;
     }
     if args.watch {
         return watch::run(context, args, &link).await;

@@ -23,19 +23,22 @@ const WATCH_MS: u64 = 60_000;
 const MIN_COMMAND: usize = 40;
 
 /// All questions; with `after`, once they have changed since that list.
-pub(super) async fn list(link: &Link, after: Option<u64>) -> Result<ApprovalList, ClientError> {
+pub(in crate::cmd) async fn list(
+    link: &Link,
+    after: Option<u64>,
+) -> Result<ApprovalList, ClientError> {
     let wait_ms = after.map(|_| WATCH_MS);
     link.repeat(&ListApprovals { after, wait_ms }).await
 }
 
 /// All questions now. From then on the connection counts as one through which a person is asked.
-pub(super) async fn begin_to_watch(link: &Link) -> Result<ApprovalList, ClientError> {
+pub(in crate::cmd) async fn begin_to_watch(link: &Link) -> Result<ApprovalList, ClientError> {
     let (after, wait_ms) = (Some(0), Some(0));
     link.repeat(&ListApprovals { after, wait_ms }).await
 }
 
 /// Answers a question; `None` if it was answered before.
-pub(super) async fn answer(
+pub(in crate::cmd) async fn answer(
     link: &Link,
     id: &ApprovalId,
     decision: Decision,
@@ -92,7 +95,7 @@ pub(super) fn whole(info: &ApprovalInfo) -> String {
 }
 
 /// A question in one line. On a tty the command is cut, so that what stands behind it is in sight.
-pub(super) fn line(info: &ApprovalInfo, display: Display) -> String {
+pub(in crate::cmd) fn line(info: &ApprovalInfo, display: Display) -> String {
     let begin = format!("{} {}: ", info.id, info.state.as_str());
     let end = behind_command(info);
     let command = Cell::text(&info.command);

@@ -36,7 +36,7 @@ pub(super) fn line(question: &SecretQuestion) -> String {
 }
 
 /// Which program asks, for whom, and what it says that it wants.
-pub(super) fn said(question: &SecretQuestion) -> String {
+pub(in crate::cmd) fn said(question: &SecretQuestion) -> String {
     let program = question
         .program
         .as_deref()

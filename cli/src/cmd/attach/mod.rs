@@ -16,11 +16,11 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use termd_client::{ClientError, Link};
-use termd_proto::TerminalRef;
 use termd_proto::screen::{ReadScreen, ScreenFormat};
 use termd_proto::terminal::{
     AttachMode, AttachTerminal, ListScope, Stdio, TerminalInfo, TerminalState,
 };
+use termd_proto::{Tags, TerminalRef};
 use tokio::time::timeout;
 
 use self::input_queue::IN_DOUBT;
@@ -66,7 +66,9 @@ pub(super) fn is_own(info: &TerminalInfo) -> bool {
 
 /// The terminal that was used last, of those that a person has opened and whose command runs.
 async fn used_last(link: &Link) -> Result<TerminalInfo, CliError> {
-    let running = list(link, ListScope::Running).await?.into_iter();
+    let running = list(link, ListScope::Running, &Tags::default())
+        .await?
+        .into_iter();
     let persons = running
         .filter(|info| info.owner.agent().is_none() && info.stdio == Stdio::Pty && !is_own(info));
     let last = persons.max_by_key(|info| (info.last_activity_ms, info.created_at_ms));

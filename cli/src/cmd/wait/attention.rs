@@ -8,7 +8,7 @@ use termd_client::escape::one_line;
 use termd_proto::attention::Attention;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{ListScope, ShowTerminal, SubscribeEvents, TerminalState};
-use termd_proto::{TerminalId, TerminalRef};
+use termd_proto::{Tags, TerminalId, TerminalRef};
 use tokio::time::{Instant, timeout_at};
 
 use crate::cmd::Context;
@@ -137,7 +137,7 @@ async fn follow(link: &Link, wanted: &mut Wanted) -> Result<Waiting, CliError> {
 }
 
 async fn waiting(link: &Link) -> Result<Waiting, CliError> {
-    let open = list(link, ListScope::Open).await?;
+    let open = list(link, ListScope::Open, &Tags::default()).await?;
     let waiting = open.into_iter().filter_map(|terminal| {
         let attention = terminal.attention?;
         attention
@@ -162,6 +162,8 @@ mod tests {
             state: AttentionState::Input,
             why: String::new(),
             since_ms: 0,
+            said: false,
+            seen: false,
         };
         let waiting = Waiting::from([(a.clone(), waits)]);
         let both = vec![a.clone(), b.clone()];

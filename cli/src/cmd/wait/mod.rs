@@ -9,25 +9,45 @@ use std::time::Duration;
 use futures_util::future::{select_all, try_join_all};
 use serde_json::json;
 use termd_client::Link;
-use termd_proto::TerminalRef;
-use termd_proto::terminal::{WaitForExit, WaitResult};
+use termd_proto::terminal::{ListScope, WaitForExit, WaitResult};
+use termd_proto::{Tags, TerminalRef};
 use tokio::time::Instant;
 
 use self::output_match::OutputMatch;
 use super::Context;
 use super::attach::ending::LOST;
+use super::list::tagged;
 use crate::args::WaitArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::usage_error::UsageError;
+
+/// How the terminals were named, and so whether an answer says of which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    One,
+    /// Several, or by tags.
+    Several,
+}
 
 /// How long one call waits.
 const WAIT: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, CliError> {
+    let tags = Tags::of(args.tagged.tags).map_err(UsageError::from)?;
     let link = context.open().await?;
-    let ids: Vec<TerminalRef> = args.terminals.into_iter().map(TerminalRef).collect();
     let link = &link;
+    let named = args.terminals.len();
+    let ids: Vec<TerminalRef> = if tags.is_empty() {
+        args.terminals.into_iter().map(TerminalRef).collect()
+    } else {
+        tagged(link, ListScope::Open, &tags).await?
+    };
+    let naming = match named {
+        1 => Naming::One,
+        _ => Naming::Several,
+    };
     if args.attention {
         return attention::run(context, link, &ids, args.any, deadline(args.timeout)).await;
     }
@@ -36,7 +56,7 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
             pattern,
             deadline: deadline(args.timeout),
         };
-        return output_match::run(context, link, &ids, &wanted, args.any).await;
+        return output_match::run(context, link, &ids, naming, &wanted, args.any).await;
     }
     let waits = ids.iter().map(|id| {
         Box::pin(async move { Ok::<_, CliError>((id, wait(link, id, args.timeout).await?)) })
@@ -48,9 +68,11 @@ pub(super) async fn run(context: Context, args: WaitArgs) -> Result<ExitCode, Cl
     };
     if context.json {
         for (id, result) in &results {
-            match ids.len() {
-                1 => output::print_json(result)?,
-                _ => output::print_json(&json!({ "terminal": id, "result": result }))?,
+            match naming {
+                Naming::One => output::print_json(result)?,
+                Naming::Several => {
+                    output::print_json(&json!({ "terminal": id, "result": result }))?;
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ use termd_proto::terminal::{Encoding, ReadFrom, ReadTerminal};
 use termd_proto::{Offset, TerminalRef};
 use tokio::time::Instant;
 
+use super::Naming;
 use crate::cmd::Context;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -37,6 +38,7 @@ pub(super) async fn run(
     context: Context,
     link: &Link,
     ids: &[TerminalRef],
+    naming: Naming,
     wanted: &OutputMatch<'_>,
     any: bool,
 ) -> Result<ExitCode, CliError> {
@@ -57,7 +59,7 @@ pub(super) async fn run(
         try_join_all(waits).await?
     };
     for (id, result) in &results {
-        show(context, id, result, ids.len() > 1)?;
+        show(context, id, result, naming)?;
     }
     let ended_by = |end: WaitEnd| results.iter().any(|(_, result)| result.ended_by == end);
     Ok(if ended_by(WaitEnd::Timeout) {
@@ -73,7 +75,7 @@ fn show(
     context: Context,
     id: &TerminalRef,
     result: &WaitForResult,
-    of_several: bool,
+    naming: Naming,
 ) -> Result<(), CliError> {
     if context.json {
         let said = json!({
@@ -82,14 +84,13 @@ fn show(
             "end": result.end,
             "exit_status": result.activity.exit_status,
         });
-        return if of_several {
-            output::print_json(&json!({ "terminal": id, "result": said }))
-        } else {
-            output::print_json(&said)
+        return match naming {
+            Naming::One => output::print_json(&said),
+            Naming::Several => output::print_json(&json!({ "terminal": id, "result": said })),
         };
     }
     match (&result.matched, result.ended_by) {
-        (Some(matched), _) if of_several => {
+        (Some(matched), _) if naming == Naming::Several => {
             output::print(format!("{}: {}\n", id.0, matched.line).as_bytes())
         }
         (Some(matched), _) => output::print(format!("{}\n", matched.line).as_bytes()),

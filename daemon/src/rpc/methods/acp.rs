@@ -110,6 +110,7 @@ impl AcpHandler {
             output_byte_limit,
             close_on_disconnect: ours.close_on_disconnect.unwrap_or_default(),
             confirmed: ours.confirmed.unwrap_or_default(),
+            tags: ours.tags.unwrap_or_default(),
             meta: meta.clone(),
             ..CreateTerminal::default()
         };

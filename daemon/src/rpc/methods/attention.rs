@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use termd_proto::TerminalRef;
-use termd_proto::attention::{AttentionReport, MAX_TEXT_BYTES, ReportAttention};
-use termd_proto::terminal::Owner;
+use termd_proto::attention::{AttentionReport, MAX_TEXT_BYTES, MAX_WHY_BYTES, ReportAttention};
+use termd_proto::terminal::{Owner, TerminalState};
 
 use crate::approval::Approvals;
 use crate::clock::now_ms;
@@ -45,12 +45,13 @@ impl AttentionHandler {
             None => match &of.terminal {
                 Some(id) => self.catalog.find(&TerminalRef::from(id)).await.ok(),
                 None => None,
-            },
+            }
+            .filter(|own| own.state() == TerminalState::Running),
         };
         let text = one_line(&text.unwrap_or_default(), MAX_TEXT_BYTES);
         let at_ms = now_ms();
         if let Some(about) = &about {
-            let text = text.clone();
+            let text = one_line(&text, MAX_WHY_BYTES);
             about.attention.say(Said { state, text, at_ms });
         }
         self.approvals.attend(AttentionReport {
@@ -81,6 +82,12 @@ impl AttentionHandler {
             };
             let usage = TerminalUse::Control;
             self.gate.check_use(&terminal, usage, asker).await?;
+        }
+        if terminal.state() != TerminalState::Running {
+            return Err(TerminalError::Invalid {
+                field: "terminal",
+                problem: "is that of a command that has ended, and wants nothing".to_owned(),
+            });
         }
         Ok(terminal)
     }

@@ -30,6 +30,11 @@ pub(super) async fn create(
     let introduction = context.introduction();
     let is_bound = options.close_on_disconnect;
     options.cwd = options.cwd.or_else(|| introduction.cwd.clone());
+    let tags = options.tags.and(&introduction.tags);
+    options.tags = tags.map_err(|error| TerminalError::Invalid {
+        field: "tags",
+        problem: format!("are too many with those of the connection: {error}"),
+    })?;
     let request = CreateRequest {
         options,
         owner: owner.clone(),

@@ -142,6 +142,7 @@ impl DaemonHandler {
             settings,
             asks,
             session,
+            tags,
             agent_pid: _,
         } = params;
         let introduction = Introduction {
@@ -151,6 +152,7 @@ impl DaemonHandler {
             settings: settings.unwrap_or_default(),
             asks,
             session,
+            tags,
         };
         context.set_introduction(introduction)?;
         if asks && context.speaks_for_person() {

@@ -10,7 +10,7 @@ use termd_proto::terminal::{
     AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DeletedTranscript,
     DetachTerminal, Front, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS,
     ReadResult, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput, SendResult, ShowTerminal,
-    SubscribeEvents, TerminalInfo, TerminalPage, WaitForExit, WaitResult,
+    SubscribeEvents, TagTerminal, TerminalInfo, TerminalPage, WaitForExit, WaitResult,
 };
 use termd_proto::{Label, TerminalRef};
 
@@ -24,7 +24,7 @@ use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InPlace, InputSender,
-    OutputSecrets, Renamer, Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel,
+    OutputSecrets, Renamer, Screens, Tagger, TerminalUse, TranscriptEraser, Typist, VacateLabel,
     checked_size, wait_result,
 };
 use crate::terminal::input::PipePosition;
@@ -62,6 +62,7 @@ pub struct SessionHandler {
     pub(crate) input: Arc<InputSender>,
     pub(crate) screens: Screens,
     pub(crate) renamer: Renamer,
+    pub(crate) tagger: Tagger,
     pub(crate) eraser: TranscriptEraser,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
 }
@@ -77,6 +78,7 @@ impl SessionHandler {
         api.method(&handler, Self::read);
         api.method(&handler, Self::send);
         api.method(&handler, Self::rename);
+        api.method(&handler, Self::tag);
         api.method(&handler, Self::resize);
         api.method(&handler, Self::kill);
         api.method(&handler, Self::attach);
@@ -182,6 +184,24 @@ impl SessionHandler {
         Ok(terminal.info())
     }
 
+    async fn tag(
+        self: Arc<Self>,
+        params: TagTerminal,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<TerminalInfo> {
+        let TagTerminal { id, add, remove } = params;
+        let terminal = self
+            .find_to_use(&id, TerminalUse::Control, &context)
+            .await?;
+        let (tagger, actor) = (self.tagger.clone(), context.native_owner());
+        let tagged = {
+            let terminal = Arc::clone(&terminal);
+            tokio::spawn(async move { tagger.tag(&terminal, &add, &remove, &actor).await })
+        };
+        tagged.await.map_err(|_| TerminalError::Stopping)??;
+        Ok(terminal.info())
+    }
+
     async fn hold(
         self: Arc<Self>,
         params: HoldTerminal,
@@ -203,14 +223,13 @@ impl SessionHandler {
     ) -> RpcResult<TerminalPage> {
         let ListTerminals {
             scope,
+            tags,
             cursor,
             limit,
         } = params;
-        let limit = page_size(limit)?;
-        Ok(self
-            .catalog
-            .list(scope.unwrap_or_default(), cursor.as_deref(), limit)
-            .await?)
+        let (scope, limit) = (scope.unwrap_or_default(), page_size(limit)?);
+        let page = self.catalog.list(scope, &tags, cursor.as_deref(), limit);
+        Ok(page.await?)
     }
 
     async fn show(

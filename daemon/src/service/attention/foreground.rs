@@ -9,7 +9,7 @@ use termd_proto::screen::{CommandState, Progress};
 use termd_vt::Model;
 
 use super::table::{Fact, Foreground};
-use crate::clock::now_ms;
+use crate::clock::Moment;
 use crate::service::one_line::one_line;
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
@@ -31,7 +31,7 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         }));
     }
     let seen = activity(store, terminal).await?;
-    let since_ms = now_ms().saturating_sub_unsigned(seen.quiet_ms);
+    let since_ms = Moment::now().ms_of(terminal.progress().screen.changed_at);
     let fact = |why: String| Fact {
         why: one_line(&why, MAX_WHY_BYTES),
         since_ms,

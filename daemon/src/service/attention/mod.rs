@@ -3,8 +3,9 @@
 //! **Promises:** a terminal that prints is looked at four times a second at the most. One that is quiet is
 //! looked at again each time that the quiet has doubled, since a program may begin to read without a word.
 //! Each change is an event.
-//! Must not know: who is told.
+//! Must not know: who is told, but for the person's own program ([`command`]).
 
+mod command;
 mod foreground;
 mod table;
 
@@ -18,6 +19,7 @@ use termd_proto::terminal::ExitStatus;
 use tokio::sync::broadcast;
 use tokio::time::sleep;
 
+pub(crate) use self::command::{AttentionCommand, is_attention_command};
 use self::foreground::own_command;
 use self::table::{Fact, Facts, Foreground, Outcome, judge};
 use super::one_line::one_line;
@@ -35,6 +37,10 @@ pub(crate) struct AttentionWatch {
     pub(crate) approvals: Approvals,
     pub(crate) store: Store,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
+    /// The person's own program; `None`: there is none.
+    pub(crate) command: Option<AttentionCommand>,
+    /// When this server started.
+    pub(crate) started_at_ms: i64,
 }
 
 impl AttentionWatch {
@@ -54,6 +60,9 @@ impl AttentionWatch {
             self.set(terminal, runs, &questions).await;
             settle(terminal).await;
         }
+        // What an earlier server has found it has told.
+        let was_there = terminal.record.created_at_ms < self.started_at_ms;
+        let mut was_news = (!was_there).then_some(false);
         let mut quiet = SETTLE;
         loop {
             notes.mark_unchanged();
@@ -62,10 +71,20 @@ impl AttentionWatch {
                 (seen.closed_at_ms.is_some(), seen.exit.is_some())
             };
             if is_closed {
+                if was_news == Some(true) {
+                    self.tell(terminal);
+                }
                 return;
             }
             let questions = self.approvals.waiting_of(terminal.id());
+            let before = terminal.attention.now();
             self.look(terminal, &questions).await;
+            let now = terminal.attention.now();
+            let is_news = now.as_ref().is_some_and(is_news);
+            if now != before && was_news.is_some_and(|was_news| was_news || is_news) {
+                self.tell(terminal);
+            }
+            was_news = Some(is_news);
             tokio::select! {
                 changed = progress.changed() => if changed.is_err() { return },
                 changed = notes.changed() => if changed.is_err() { return },
@@ -93,6 +112,13 @@ impl AttentionWatch {
             Err(error) => {
                 tracing::debug!(terminal = %terminal.id(), %error, "cannot look at a terminal");
             }
+        }
+    }
+
+    /// Tells the person's program how a terminal is.
+    fn tell(&self, terminal: &Terminal) {
+        if let Some(command) = &self.command {
+            command.run(terminal.info());
         }
     }
 
@@ -124,13 +150,18 @@ impl AttentionWatch {
             // So that the next server does not tell it again.
             self.store_seen(terminal).await;
         }
-        if terminal.attention.set(now.clone()) {
+        if let Some(attention) = terminal.attention.set(now) {
             let _ = self.events.send(TerminalEvent::Attention {
                 id: terminal.id().clone(),
-                attention: now,
+                attention,
             });
         }
     }
+}
+
+/// Whether a person is wanted who has not looked yet.
+fn is_news(attention: &Attention) -> bool {
+    attention.state.is_waiting() && !attention.seen
 }
 
 /// Waits for what comes at once, or for the exit.

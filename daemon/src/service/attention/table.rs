@@ -11,15 +11,6 @@ pub(super) struct Fact {
     pub(super) since_ms: i64,
 }
 
-impl Fact {
-    fn of(said: Said) -> Self {
-        Self {
-            why: said.text,
-            since_ms: said.at_ms,
-        }
-    }
-}
-
 /// What goes on in a terminal's foreground.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Foreground {
@@ -56,8 +47,8 @@ pub(super) struct Facts {
     pub(super) unseen_end: Option<(Outcome, Fact)>,
 }
 
-/// The most urgent of them. A program's word goes before the look of it: an agent that is done waits for its
-/// next task.
+/// The most urgent of them, whether or not a person has seen it. A program's word goes before the look of it:
+/// an agent that is done waits for its next task.
 pub(super) fn judge(facts: Facts) -> Attention {
     use AttentionState::{Approval, Done, Failed, Idle, Input, Running, Secret};
     let Facts {
@@ -71,7 +62,7 @@ pub(super) fn judge(facts: Facts) -> Attention {
         (Some(question), ..) => (Approval, question),
         (_, Some(question), ..) => (Secret, question),
         (_, _, Foreground::AwaitsSecret(fact), ..) => (Secret, fact),
-        (_, _, _, Some(said), _) => (said.state.into(), Fact::of(said)),
+        (_, _, _, Some(said), _) => return Attention::from(said),
         (_, _, Foreground::AwaitsInput(fact), ..) => (Input, fact),
         (_, _, Foreground::Runs(fact), ..) => (Running, fact),
         (.., Some((Outcome::Failed, fact))) => (Failed, fact),
@@ -82,6 +73,8 @@ pub(super) fn judge(facts: Facts) -> Attention {
         state,
         why: fact.why,
         since_ms: fact.since_ms,
+        said: false,
+        seen: false,
     }
 }
 
@@ -161,6 +154,7 @@ mod tests {
         ] {
             let got = judge(facts.clone());
             assert_eq!((got.state, got.why.as_str()), (state, why), "{facts:?}");
+            assert_eq!(got.said, why == "said", "{facts:?}");
         }
     }
 }

@@ -356,6 +356,7 @@ impl Creator {
         Record {
             id: id.clone(),
             label: request.options.label.clone(),
+            tags: request.options.tags.clone(),
             argv: launch.argv.clone(),
             agent_line: None,
             cwd: launch.cwd.to_string_lossy().into_owned(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::{Uid, User};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use termd_proto::terminal::{
     Children, CreateTerminal, DEFAULT_COLS, DEFAULT_ROWS, Front, Inherited, MAX_DIMENSION,
     MAX_INHERITED_FD, MIN_COLS, Owner, Stderr, Stdin, Stdio,
@@ -247,6 +247,9 @@ impl CreateRequest {
         }
         if let Some(label) = &self.options.label {
             detail.insert("label".to_owned(), label.as_str().into());
+        }
+        if !self.options.tags.is_empty() {
+            detail.insert("tags".to_owned(), json!(self.options.tags));
         }
         detail
     }

@@ -1,13 +1,12 @@
 //! What the keeper is asked to start.
 
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use super::request::CreateRequest;
 use crate::keeper_client::SpawnCommand;
 use crate::terminal::lifecycle::agents::TerminalAgents;
-use crate::terminal::lifecycle::launch::Launch;
+use crate::terminal::lifecycle::launch::{Launch, environment_block};
 use crate::terminal::lifecycle::record::Record;
 use termd_keeper::protocol::confinement::Confinement;
 use termd_keeper::protocol::message::SpawnRequest;
@@ -18,12 +17,6 @@ pub(super) fn spawn_request(
     request: &CreateRequest,
     confinement: Confinement,
 ) -> SpawnCommand {
-    let variable = |(name, value): (OsString, OsString)| {
-        let mut bytes = name.into_vec();
-        bytes.push(b'=');
-        bytes.extend(value.into_vec());
-        bytes
-    };
     let mut argv: Vec<_> = launch.argv.into_iter().map(String::into_bytes).collect();
     if let (Some(first), Some(arg0)) = (argv.first_mut(), &request.options.arg0) {
         *first = arg0.clone().into_bytes();
@@ -34,7 +27,7 @@ pub(super) fn spawn_request(
         id: record.id.clone(),
         program: launch.program.into_os_string().into_vec(),
         argv,
-        env: launch.env.into_iter().map(variable).collect(),
+        env: environment_block(launch.env),
         cwd: launch.cwd.into_os_string().into_vec(),
         cols: record.cols,
         rows: record.rows,

@@ -54,7 +54,7 @@ impl Leftovers {
 }
 
 /// Waits until the process with this pid and start has ended.
-async fn process_end(pid: i32, started: u64) {
+pub(crate) async fn process_end(pid: i32, started: u64) {
     let pidfd = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK).ok());
     // Behind the opening: before it the pid may have become another process's.
     let Some(pidfd) = pidfd.filter(|_| is_process(pid, started)) else {

@@ -13,6 +13,7 @@ mod tree_end;
 pub(crate) use self::connection_binding::ConnectionBinding;
 pub(crate) use self::ender::{Ender, wait_result};
 pub(crate) use self::idle_timer::IdleTimer;
+pub(crate) use self::leftovers::process_end;
 pub(crate) use self::limit_recorder::LimitRecorder;
 pub(crate) use self::limit_watch::LimitWatch;
 pub(crate) use self::retirement::{MAX_LISTED, Retirement};

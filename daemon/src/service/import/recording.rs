@@ -7,7 +7,7 @@ use termd_proto::import::{
     MAX_IMPORT_MS, MAX_IMPORT_SIZES, MAX_IMPORT_START_MS, MAX_MARKER_BYTES,
 };
 use termd_proto::terminal::{ExitStatus, Owner, Stdio};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Offset, Tags, TerminalId};
 use termd_vt::Model;
 
 use crate::clock::now_ms;
@@ -158,6 +158,7 @@ impl Recording {
             released_at_ms: None,
             imported_at_ms: Some(imported_at_ms),
             seen_at_ms: None,
+            tags: Tags::default(),
             closed_at_ms: Some(imported_at_ms),
             close_cause: None,
             end_cause: None,

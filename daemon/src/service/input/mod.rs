@@ -215,6 +215,8 @@ impl InputSender {
         let mut pieces = pieces.into_iter();
         let first = pieces.next().unwrap_or_default();
         terminal.attention.seen_by(actor);
+        // Before the program has it: what it says then is no answer of ours.
+        terminal.attention.answered();
         let queued = lines.queue(first).await?;
         let before = std::mem::replace(&mut *typed, next.clone());
         drop(typed);

@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use termd_policy::Policy;
 use termd_policy::secrets::redact::Redactor;
+use termd_proto::Tags;
 use termd_proto::search::PatternKind;
 use termd_test_support::{LogShape, log};
 use termd_vt::plain::{PlainSize, PlainText};
@@ -147,6 +148,7 @@ fn row(id: &TerminalId) -> TerminalRow {
         first_rows: None,
         imported_at_ms: None,
         seen_at_ms: None,
+        tags: Tags::default(),
         output_byte_limit: 1 << 20,
         start: Offset::ZERO,
         end: Offset::ZERO,

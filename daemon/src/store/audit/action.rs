@@ -64,6 +64,8 @@ pub enum AuditAction {
     TerminalRename,
     /// A signal was sent.
     TerminalSignal,
+    /// A terminal's tags were changed.
+    TerminalTag,
     /// How much was typed, summed over a second.
     TerminalTyped,
     /// An agent wants to use a terminal that it has not opened, or one without its front's profile.
@@ -107,6 +109,7 @@ impl AuditAction {
             Self::TerminalRelease => "terminal.release",
             Self::TerminalRename => "terminal.rename",
             Self::TerminalSignal => "terminal.signal",
+            Self::TerminalTag => "terminal.tag",
             Self::TerminalTyped => "terminal.typed",
             Self::TerminalUse => "terminal.use",
             #[cfg(test)]

@@ -18,7 +18,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tempfile::TempDir;
 use termd_proto::audit::AuditOrder;
 use termd_proto::terminal::{ExitStatus, Front, Owner};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Offset, Tags, TerminalId};
 use tokio::sync::watch;
 
 use super::{AuditAction, AuditEntry, AuditOutcome, BLOCK_BYTES, Block, Store, TerminalRow};
@@ -119,6 +119,7 @@ fn running(number: u64) -> TerminalRow {
         released_at_ms: None,
         imported_at_ms: None,
         seen_at_ms: None,
+        tags: Tags::default(),
         closed_at_ms: None,
         close_cause: None,
         end_cause: None,

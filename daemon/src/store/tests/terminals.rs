@@ -6,6 +6,10 @@ use super::*;
 use crate::store::StoreError;
 use crate::store::terminals::shell_quoted;
 
+fn tags(words: &[&str]) -> Tags {
+    Tags::of(words.iter().map(|word| word.parse().unwrap())).unwrap()
+}
+
 #[tokio::test]
 async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
     let place = Place::new();
@@ -17,6 +21,7 @@ async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
     store.flush().await.unwrap();
 
     row.label = Some("bau ✓".parse().unwrap());
+    row.tags = tags(&["web", "zoë"]);
     row.exited_at_ms = Some(5);
     row.exit_status = Some(ExitStatus {
         exit_code: None,
@@ -57,14 +62,21 @@ async fn terminals_are_listed_in_pages_and_found_by_prefix() {
     for number in 0..5 {
         let mut row = running(number << 40);
         row.closed_at_ms = (number == 2).then_some(9);
+        row.tags = match number {
+            1 => tags(&["a", "b"]),
+            3 => tags(&["b"]),
+            4 => tags(&["c"]),
+            _ => Tags::default(),
+        };
         store.put_terminal(row).await.unwrap();
     }
     store.flush().await.unwrap();
     let all: Vec<TerminalId> = (0..5).map(|number| id(number << 40)).collect();
 
-    let (mut listed, mut cursor) = (Vec::new(), None);
+    let (any, mut listed, mut cursor) = (Tags::default(), Vec::new(), None);
     loop {
-        let (page, next) = store.list_terminals(cursor.as_deref(), 2).await.unwrap();
+        let page = store.list_terminals(&any, cursor.as_deref(), 2).await;
+        let (page, next) = page.unwrap();
         assert!(page.len() <= 2);
         listed.extend(page.into_iter().map(|row| row.id));
         cursor = next;
@@ -73,8 +85,20 @@ async fn terminals_are_listed_in_pages_and_found_by_prefix() {
         }
     }
     assert_eq!(listed, all);
-    let bad = store.list_terminals(Some("'"), 2).await;
+    let bad = store.list_terminals(&any, Some("'"), 2).await;
     assert!(matches!(bad, Err(StoreError::BadCursor)));
+
+    for (wanted, expected) in [
+        (&["b"][..], vec![1, 3]),
+        (&["c", "a"], vec![1, 4]),
+        (&["d"], vec![]),
+        (&[], vec![0, 1, 2, 3, 4]),
+    ] {
+        let (page, next) = store.list_terminals(&tags(wanted), None, 5).await.unwrap();
+        let listed: Vec<TerminalId> = page.into_iter().map(|row| row.id).collect();
+        let expected: Vec<TerminalId> = expected.iter().map(|at| all[*at].clone()).collect();
+        assert_eq!((listed, next), (expected, None), "{wanted:?}");
+    }
 
     let open = store.open_terminals(3).await.unwrap();
     let open: Vec<TerminalId> = open.into_iter().map(|row| row.id).collect();

@@ -6,12 +6,15 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use termd_proto::Offset;
-use termd_proto::attention::AttentionState::{Done, Failed};
 use termd_proto::attention::{Attention, ReportedState};
 use termd_proto::terminal::{Front, Owner};
 use tokio::sync::watch;
 
 use crate::clock::now_ms;
+
+/// How long before its typing a person has looked, in milliseconds. When something changed is known to a
+/// millisecond, and told as the earlier one.
+const BEFORE_TYPING_MS: i64 = 2;
 
 /// What a program has said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,18 @@ pub(crate) struct Said {
     pub(crate) state: ReportedState,
     pub(crate) text: String,
     pub(crate) at_ms: i64,
+}
+
+impl From<Said> for Attention {
+    fn from(said: Said) -> Self {
+        Self {
+            state: said.state.into(),
+            why: said.text,
+            since_ms: said.at_ms,
+            said: true,
+            seen: false,
+        }
+    }
 }
 
 /// One terminal's.
@@ -99,22 +114,22 @@ impl AttentionLog {
         self.note(|inner| inner.said = Some(said));
     }
 
-    /// What was said has been answered: something was typed, or the next command runs.
+    /// What was said is answered: something is typed, or the next command runs.
     pub(crate) fn answered(&self) {
         if self.inner().said.is_some() {
             self.note(|inner| inner.said = None);
         }
     }
 
-    /// Something was typed, which answers what was said and may change what the program awaits.
+    /// Something was typed, which may change what the program awaits.
     pub(crate) fn typed(&self) {
-        self.note(|inner| inner.said = None);
+        self.note(|_| {});
     }
 
-    /// A caller types. A person who does has seen what there is.
+    /// A caller types. A person who does has seen what there was, and not what comes of it at once.
     pub(crate) fn seen_by(&self, typist: &Owner) {
         if typist.agent().is_none() {
-            self.seen(now_ms());
+            self.seen(now_ms() - BEFORE_TYPING_MS);
         }
     }
 
@@ -129,7 +144,7 @@ impl AttentionLog {
     fn seen(&self, now_ms: i64) {
         let mut inner = self.inner();
         inner.seen_at_ms = inner.seen_at_ms.max(now_ms);
-        let is_new = |now: &Attention| matches!(now.state, Failed | Done);
+        let is_new = |now: &Attention| now.state.is_waiting() && !now.seen;
         let is_news = inner.said.take().is_some() || inner.now.as_ref().is_some_and(is_new);
         drop(inner);
         if is_news {
@@ -151,8 +166,7 @@ impl AttentionLog {
 
     /// Whether a person has looked since a point in time. Who is attached looks now.
     pub(crate) fn was_seen_since(&self, ms: i64) -> bool {
-        let inner = self.inner();
-        inner.viewers > 0 || inner.seen_at_ms >= ms
+        self.inner().was_seen_since(ms)
     }
 
     /// When a person last looked, in milliseconds since the epoch; `None`: never.
@@ -175,20 +189,35 @@ impl AttentionLog {
         self.inner().now.clone()
     }
 
-    /// Sets what the terminal wants. True: it is something else than before.
-    pub(crate) fn set(&self, now: Attention) -> bool {
+    /// Sets what the terminal wants, and whether a person has seen that. Returns it where it is something
+    /// else than before; otherwise it goes on since then.
+    pub(crate) fn set(&self, mut now: Attention) -> Option<Attention> {
         let mut inner = self.inner();
-        let is_new = (inner.now.as_ref())
-            .is_none_or(|before| (before.state, &before.why) != (now.state, &now.why));
-        if is_new {
-            inner.now = Some(now);
+        let is_same = |before: &&Attention| {
+            (before.state, &before.why, before.said) == (now.state, &now.why, now.said)
+        };
+        if let Some(before) = inner.now.as_ref().filter(is_same) {
+            now.since_ms = before.since_ms;
         }
-        is_new
+        now.seen = now.state.is_waiting() && inner.was_seen_since(now.since_ms);
+        if inner.now.as_ref() == Some(&now) {
+            return None;
+        }
+        inner.now = Some(now.clone());
+        Some(now)
+    }
+}
+
+impl Inner {
+    fn was_seen_since(&self, ms: i64) -> bool {
+        self.viewers > 0 || self.seen_at_ms >= ms
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use termd_proto::attention::AttentionState;
+
     use super::*;
 
     fn said(text: &str) -> Said {
@@ -210,6 +239,32 @@ mod tests {
         log.seen(9);
         assert_eq!(log.said(), None);
         assert!(log.was_seen_since(9) && !log.was_seen_since(10));
+    }
+
+    #[test]
+    fn what_goes_on_is_seen_once() {
+        let log = AttentionLog::default();
+        let asks = |since_ms| Attention {
+            state: AttentionState::Input,
+            why: "Name:".to_owned(),
+            since_ms,
+            said: false,
+            seen: false,
+        };
+        assert_eq!(log.set(asks(5)), Some(asks(5)));
+        assert_eq!(log.set(asks(6)), None);
+        log.seen(7);
+        let seen = Attention {
+            seen: true,
+            ..asks(5)
+        };
+        assert_eq!(log.set(asks(9)), Some(seen.clone()));
+        assert_eq!(log.set(asks(9)), None);
+        let other = Attention {
+            why: "Age:".to_owned(),
+            ..asks(9)
+        };
+        assert_eq!(log.set(other.clone()), Some(other));
     }
 
     #[test]

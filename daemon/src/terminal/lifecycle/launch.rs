@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -197,6 +197,17 @@ pub fn environment(
     let set = by_policy.iter().chain(by_request);
     env.extend(set.map(|(name, value)| (name.into(), value.into())));
     env
+}
+
+/// An environment as execve(2) takes it.
+pub(crate) fn environment_block(env: BTreeMap<OsString, OsString>) -> Vec<Vec<u8>> {
+    let variable = |(name, value): (OsString, OsString)| {
+        let mut bytes = name.into_vec();
+        bytes.push(b'=');
+        bytes.extend(value.into_vec());
+        bytes
+    };
+    env.into_iter().map(variable).collect()
 }
 
 impl LaunchRequest {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use termd_policy::secrets::output::KnownSecrets;
 use termd_proto::acp::Meta;
 use termd_proto::terminal::{Children, Confinement, Owner, Stdin, Stdio};
-use termd_proto::{Label, Offset, TerminalId};
+use termd_proto::{Label, Offset, Tags, TerminalId};
 
 use super::agents::TerminalAgents;
 use super::idle_timeout::IdleTimeout;
@@ -26,6 +26,8 @@ const MAX_NOTES_BYTES: usize = 60 * 1024;
 pub struct Record {
     pub id: TerminalId,
     pub label: Option<Label>,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     pub argv: Vec<String>,
     /// The line that an agent asked its shell to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,6 +152,7 @@ impl Record {
         Self {
             id: row.id.clone(),
             label: row.label.clone(),
+            tags: row.tags.clone(),
             argv: row.argv.clone(),
             agent_line: row.agent_line.clone(),
             cwd: row.cwd.clone(),
@@ -204,6 +207,7 @@ impl Record {
         TerminalRow {
             id: self.id.clone(),
             label: self.label.clone(),
+            tags: self.tags.clone(),
             argv: self.argv.clone(),
             agent_line: self.agent_line.clone(),
             cwd: self.cwd.clone(),

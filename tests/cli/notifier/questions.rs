@@ -1,74 +1,17 @@
-//! `termctl approvals --notify`: the gate's questions as desktop notifications, on a real bus.
+//! The gate's questions as desktop notifications, on a real bus.
 
-use std::io::{BufRead, BufReader};
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use termd_test_support::{Process, RawClient, TestDaemon, skip, wait_until};
+use termd_test_support::{Process, TestDaemon, skip, wait_until};
 
-use super::desktop::{Bus, Request, Server};
+use super::desktop::{Bus, Request};
+use super::fixture::{DesktopFixture, USUAL};
 use crate::termctl::{TermctlOutput, command, ok};
 
-/// The capabilities of most desktops.
-const USUAL: [&str; 3] = ["actions", "body", "body-markup"];
-
-/// A daemon, a desktop, and `termctl approvals --notify` between them.
-struct DesktopFixture {
-    notifier: Notifier,
-    server: Server,
-    _bus: Bus,
-    agent: RawClient,
-    daemon: TestDaemon,
-}
-
-/// The running `termctl`.
-struct Notifier {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Drop for Notifier {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 impl DesktopFixture {
-    /// Starts all of them. Where there is no bus it prints why the test is skipped.
-    fn start(test: &str, config: &str, capabilities: &[&str]) -> Option<Self> {
-        let daemon = TestDaemon::configured(&format!("kill_grace_ms = 300\n{config}"));
-        let Some(bus) = Bus::start(&daemon) else {
-            skip(test, "dbus-daemon is not installed");
-            return None;
-        };
-        let server = Server::start(&bus, capabilities);
-        let mut agent = daemon.client();
-        agent.ok(
-            "daemon.hello",
-            &json!({ "client": "an agent", "front": "mcp" }),
-        );
-        let mut notifier = command(&daemon, &["approvals", "--notify"]);
-        notifier.env("DBUS_SESSION_BUS_ADDRESS", &bus.address);
-        let mut child = notifier
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        assert_eq!(server.next(), Request::Capabilities);
-        Some(Self {
-            notifier: Notifier { child, output },
-            server,
-            _bus: bus,
-            agent,
-            daemon,
-        })
-    }
-
     /// A directory, and the call that removes it.
     fn removal(&self, name: &str) -> (PathBuf, Value) {
         let victim = self.daemon.path("state").join(name);
@@ -261,7 +204,9 @@ fn a_desktop_without_buttons_is_told_the_command() {
 #[test]
 fn a_watcher_that_ends_takes_its_notifications_away() {
     let test = "a_watcher_that_ends_takes_its_notifications_away";
-    let Some(mut desk) = DesktopFixture::start(test, "", &USUAL) else {
+    // By its former name.
+    let words = ["approvals", "--notify"];
+    let Some(mut desk) = DesktopFixture::start_with(test, "", &USUAL, &words) else {
         return;
     };
     let (_, params) = desk.removal("victim");
@@ -276,7 +221,7 @@ fn a_watcher_that_ends_takes_its_notifications_away() {
 fn without_a_desktop_one_line_says_what_is_missing() {
     let daemon = TestDaemon::start();
     let run = |address: &str| {
-        let mut notifier = command(&daemon, &["approvals", "--notify"]);
+        let mut notifier = command(&daemon, &["notifier"]);
         if !address.is_empty() {
             notifier.env("DBUS_SESSION_BUS_ADDRESS", address);
         }
