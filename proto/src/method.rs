@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, attention, audit, command, daemon, file, glance, import, interact, policy, recording,
-    screen, search, secret, shell, terminal,
+    acp, approval, attention, audit, command, daemon, file, glance, import, interact, policy,
+    recording, screen, search, secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.

@@ -308,7 +308,8 @@ fn bad_params_are_refused_by_field() {
 fn a_glance_shows_the_last_line_and_is_no_look() {
     let daemon = TestDaemon::start();
     let mut client = daemon.client();
-    let script = "printf 'one\\n\\033]7;file:///tmp\\007\\033]9;4;1;42\\007two\\033[31m red\\n\\n'; exit 3";
+    let script =
+        "printf 'one\\n\\033]7;file:///tmp\\007\\033]9;4;1;42\\007two\\033[31m red\\n\\n'; exit 3";
     let id = client.create_terminal(&sh(script));
     wait_until("it has failed", || {
         let shown = client.ok("session.show", &json!({ "id": id }));

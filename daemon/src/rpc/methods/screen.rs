@@ -204,7 +204,13 @@ impl ScreenHandler {
     }
 
     fn glance_at(&self, terminal: &Terminal, reader: Front) -> Glance {
-        let look = |model: &Model| (model.last_text(), model.cwd().map(str::to_owned), model.progress());
+        let look = |model: &Model| {
+            (
+                model.last_text(),
+                model.cwd().map(str::to_owned),
+                model.progress(),
+            )
+        };
         let (last_line, cwd, progress) = terminal.screen.look(look).unwrap_or_default();
         let last_line = last_line.map(|line| {
             let hidden = self.output_secrets.hidden_in_lines(reader, terminal, &line);
