@@ -137,9 +137,8 @@ impl Model {
         let id = row.info.id.clone();
         let is_running = row.info.state == TerminalState::Running;
         let is_pty = row.info.stdio == Stdio::Pty;
-        let is_own = self.surroundings.own.as_ref() == Some(&id);
         match key {
-            '\r' | 'r' if is_own => self.say("you are in this terminal"),
+            '\r' if !is_running => self.say("it has ended: r replays it"),
             '\r' if !is_pty => self.say("it has no tty to attach to"),
             '\r' => return vec![Effect::Leave(Leave::Attach(id))],
             'r' => return vec![Effect::Leave(Leave::Replay(id, None))],

@@ -5,7 +5,9 @@ use ratatui_core::layout::Rect;
 /// From so many columns on the list stands beside the screen, and not above it.
 const MIN_COLS_BESIDE: u16 = 70;
 /// The list has two fifths of a wide tty, between these.
-const LIST_COLS: (u16, u16) = (32, 64);
+const LIST_COLS: (u16, u16) = (31, 64);
+/// A blank, and the line between the list and the screen.
+const LINE_COLS: u16 = 2;
 /// From so many rows on there is a line with counts at the top.
 const MIN_ROWS_WITH_HEAD: u16 = 16;
 /// From so many rows on the terminal at hand is told in two lines.
@@ -52,7 +54,7 @@ impl Layout {
         let (list, line, pane) = if cols >= MIN_COLS_BESIDE {
             let list_cols = (cols * 2 / 5).clamp(LIST_COLS.0, LIST_COLS.1);
             let (list, rest) = beside(main, list_cols);
-            let (line, pane) = beside(rest, 1);
+            let (line, pane) = beside(rest, LINE_COLS);
             (list, line, pane)
         } else {
             let wanted = wants.terminals + wants.groups;
@@ -157,7 +159,7 @@ mod tests {
         let small = Layout::of((40, 12), wants);
         assert_eq!((small.list.height, small.screen.height), (3, 7));
         let wide = Layout::of((80, 24), wants);
-        assert_eq!((wide.list.width, wide.screen.width), (32, 47));
+        assert_eq!((wide.list.width, wide.screen.width), (32, 46));
         assert_eq!((wide.row_height, small.row_height), (2, 1));
     }
 }

@@ -43,7 +43,7 @@ pub struct Now {
 pub struct Surroundings {
     /// The person's home, which is shown as `~`.
     pub home: Option<String>,
-    /// The terminal that the overview itself runs in: its screen is not shown, for it would show itself.
+    /// The terminal that the overview itself runs in. It is not listed: its screen would show itself.
     pub own: Option<TerminalId>,
     /// The directory in which new terminals are started.
     pub cwd: Option<String>,
@@ -419,6 +419,9 @@ impl Model {
         self.glance.is_under_way = false;
         let mut before = std::mem::take(&mut self.rows);
         for info in terminals {
+            if self.is_own(&info.id) {
+                continue;
+            }
             let known = before.remove(&info.id);
             let row = Row::new(info, self.now.at);
             let row = match known {
@@ -436,8 +439,12 @@ impl Model {
         }
     }
 
+    fn is_own(&self, id: &TerminalId) -> bool {
+        self.surroundings.own.as_ref() == Some(id)
+    }
+
     fn take_info(&mut self, info: TerminalInfo) {
-        if info.state == TerminalState::Closed {
+        if info.state == TerminalState::Closed || self.is_own(&info.id) {
             self.rows.remove(&info.id);
             return;
         }
@@ -542,7 +549,6 @@ impl Model {
     /// Whose screen is to be followed now, where that is another one than before.
     fn follow(&mut self) -> Option<Effect> {
         let id = self.at_hand.as_ref().map(|at_hand| at_hand.id.clone());
-        let id = id.filter(|id| self.surroundings.own.as_ref() != Some(id));
         let wanted = id.map(|id| Followed {
             id,
             rows: self.layout().screen.height,

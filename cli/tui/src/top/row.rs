@@ -96,8 +96,13 @@ impl Row {
         texts.find(|text| !text.is_empty()).unwrap_or_default()
     }
 
+    /// Who opened it: an agent, by its name, or the person.
     pub(super) fn who(&self) -> String {
-        escaped(&asker(&self.info.owner))
+        let owner = &self.info.owner;
+        match owner.agent() {
+            Some(_) => escaped(&asker(owner)),
+            None => "you".to_owned(),
+        }
     }
 
     /// Where it is: its shell's directory, or that which it was started in.

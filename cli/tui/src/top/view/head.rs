@@ -7,6 +7,7 @@ use termd_proto::attention::AttentionState;
 use crate::text::{cut, put, width};
 use crate::top::look::{BOLD, FAINT, WARNING, sign, style};
 use crate::top::model::{Daemon, Model};
+use crate::top::row::Row;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
@@ -14,16 +15,16 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     }
     let (y, end) = (area.y, area.right());
     let mut x = put(buffer, (area.x, y), end, "termd", BOLD) + 2;
+    let (over, open): (Vec<&Row>, Vec<&Row>) = model.rows.values().partition(|row| row.is_over());
     for state in AttentionState::ALL {
-        let count = model
-            .rows
-            .values()
-            .filter(|row| row.state() == state)
-            .count();
+        let count = open.iter().filter(|row| row.state() == state).count();
         if count > 0 {
             let text = format!("{} {} {count}", sign(state), state.as_str());
             x = put(buffer, (x, y), end, &text, style(state)) + 2;
         }
+    }
+    if !over.is_empty() {
+        x = put(buffer, (x, y), end, &format!("ended {}", over.len()), FAINT) + 2;
     }
     let right = match &model.daemon {
         Daemon::Connecting => ("connecting".to_owned(), FAINT),

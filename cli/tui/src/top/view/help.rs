@@ -46,6 +46,9 @@ const KEY_COLS: u16 = 10;
 
 pub(super) fn draw(from: u16, buffer: &mut Buffer) {
     let area = buffer.area;
+    if area.is_empty() {
+        return;
+    }
     let count = KEYS.len() + STATES.len() + 1;
     let last = u16::try_from(count)
         .unwrap_or(u16::MAX)

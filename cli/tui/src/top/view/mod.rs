@@ -54,11 +54,6 @@ fn draw_screen(
 ) -> Option<Position> {
     let Some(shown) = &model.screen else {
         let said = match (&model.daemon, &model.at_hand) {
-            (Daemon::Here, Some(at_hand))
-                if model.surroundings.own.as_ref() == Some(&at_hand.id) =>
-            {
-                "you are in this terminal"
-            }
             (Daemon::Here, None) if model.filter.is_empty() => "no terminals: n starts one",
             _ => "",
         };

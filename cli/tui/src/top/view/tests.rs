@@ -79,15 +79,15 @@ fn a_wide_tty_has_all_side_by_side() {
     }]));
     let shown = rows(&stage.model);
     let want = [
-        "termd  ! approval 1  ✗ failed 1  ▸ running 1  - idle 1",
-        "~/src/b                         │! approval agent cargo build",
-        "! agent cargo build          2m │claude · ~/src/b/c (main) · 40 % · 1h01 · 20x5",
-        "  claude · 40 % · why it is so  │$ make              ┊",
-        "~/src/a                         │$ \u{fffd}[2J             ┊",
+        "termd  ! approval 1  ✗ failed 1  ▸ running 1  ended 1",
+        "~/src/b                          │! approval agent cargo build",
+        "! agent cargo build           2m │claude · ~/src/b/c (main) · 40 % · 1h01 · 20x5",
+        "  claude · 40 % · why it is so   │$ make              ┊",
+        "~/src/a                          │$ \u{fffd}[2J              ┊",
     ];
     assert_eq!(shown[..5], want, "{shown:#?}");
     assert_eq!(shown.last().unwrap().split("  ").next().unwrap(), "? help");
-    assert_eq!(view(&stage.model).cursor, Some(Position::new(35, 4)));
+    assert_eq!(view(&stage.model).cursor, Some(Position::new(36, 4)));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_small_tty_has_the_list_above_the_screen() {
         "~/src/b",
         "! agent why it is so              2m",
         "~/src/a",
-        "✗ tests why it is so              2m",
+        "✗ tests why it is so            1 more ↓",
     ];
     let listed: Vec<_> = shown[..4]
         .iter()
