@@ -43,7 +43,9 @@ fn it_shows_what_happens_at_each_size() {
     let first = line_repeater(&daemon, "first");
     for size in [WIDE, SMALL] {
         let mut top = TopTty::new(&daemon, size, &["top"]);
-        top.wait_for("the first", |shown| shown.contains("first") && shown.contains("ready"));
+        top.wait_for("the first", |shown| {
+            shown.contains("first") && shown.contains("ready")
+        });
         ok(&daemon, &["send", &first, "hello", "--enter"]);
         top.wait_for_text("GOT hello");
         let second = ok(&daemon, &["create", "--label", "second", "--", "false"]);
@@ -69,7 +71,10 @@ fn keys_type_lines_and_secrets_and_end_terminals() {
     let daemon = TestDaemon::start();
     let id = line_repeater(&daemon, "repeater");
     let script = "read -s -p 'Password: ' x; echo \"length ${#x}\"; sleep 1000";
-    ok(&daemon, &["create", "--label", "asks", "--", "bash", "-c", script]);
+    ok(
+        &daemon,
+        &["create", "--label", "asks", "--", "bash", "-c", script],
+    );
     let mut top = TopTty::new(&daemon, WIDE, &["top"]);
     top.wait_for_text("* secret asks");
     top.press("p");
@@ -115,13 +120,17 @@ fn enter_attaches_and_r_replays_and_both_come_back() {
     for round in ["one", "two"] {
         top.wait_for_text("running repeater");
         top.press("\r");
-        top.wait_for("attached", |shown| !shown.contains("running repeater") && shown.contains("ready"));
+        top.wait_for("attached", |shown| {
+            !shown.contains("running repeater") && shown.contains("ready")
+        });
         top.press(&format!("{round}\r"));
         top.wait_for_text(&format!("GOT {round}"));
         top.press("\x1d");
         top.wait_for_text("repeater: detached");
         top.press("r");
-        top.wait_for("a replay", |shown| !shown.contains("? help") && shown.contains(" / 0:0"));
+        top.wait_for("a replay", |shown| {
+            !shown.contains("? help") && shown.contains(" / 0:0")
+        });
         top.press("q");
         top.wait_for_text("? help");
     }
@@ -148,7 +157,9 @@ fn output_is_searched_and_copied() {
         termctl(&daemon, &["search", "needle", "--in", "output"]).code == Some(0)
     });
     top.press("sneedle\r");
-    let found = top.wait_for("hits", |shown| shown.contains("a needle here") && shown.contains("Esc back"));
+    let found = top.wait_for("hits", |shown| {
+        shown.contains("a needle here") && shown.contains("Esc back")
+    });
     assert!(found.contains(&id[..12]), "{found}");
     top.press("\r");
     top.wait_for("a replay", |shown| shown.contains(" / 0:0"));
@@ -166,7 +177,10 @@ fn what_programs_print_and_name_reaches_the_tty_as_cells_alone() {
     let evil = "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x1b[c\x1b[?1049l\u{202e}safe";
     let script = "printf '%s' \"$1\"; sleep 1000";
     ok(&daemon, &["create", "--", "sh", "-c", script, evil, evil]);
-    ok(&daemon, &["notify", "--state", "input", evil, "-t", &ids(&daemon)[0]]);
+    ok(
+        &daemon,
+        &["notify", "--state", "input", evil, "-t", &ids(&daemon)[0]],
+    );
     let mut top = TopTty::new(&daemon, WIDE, &["top"]);
     top.wait_for_text("safe");
     top.press("?");
@@ -189,8 +203,14 @@ fn ids(daemon: &TestDaemon) -> Vec<String> {
 fn its_own_terminal_is_not_shown() {
     let daemon = TestDaemon::start();
     let termctl_path = env!("CARGO_BIN_EXE_termctl");
-    ok(&daemon, &["create", "--label", "other", "--", "sleep", "1000"]);
-    ok(&daemon, &["create", "--label", "within", "--", termctl_path, "top"]);
+    ok(
+        &daemon,
+        &["create", "--label", "other", "--", "sleep", "1000"],
+    );
+    ok(
+        &daemon,
+        &["create", "--label", "within", "--", termctl_path, "top"],
+    );
     wait_until("it is drawn", || {
         let screen = ok(&daemon, &["screen", "within", "--format", "text"]);
         screen.contains("running other") && !screen.contains("within")

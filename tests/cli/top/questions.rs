@@ -9,7 +9,10 @@ use crate::termctl::{ok, termctl};
 /// An agent that wants to remove a directory, and the id of the question.
 fn asking(daemon: &TestDaemon) -> (RawClient, Value, String) {
     let mut agent = daemon.client();
-    agent.ok("daemon.hello", &json!({ "client": "an\u{1b}[31m agent", "front": "mcp" }));
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "an\u{1b}[31m agent", "front": "mcp" }),
+    );
     let victim = daemon.path("state").join("victim");
     std::fs::create_dir_all(&victim).unwrap();
     let params = json!({ "command": "rm", "args": ["-r", victim] });
@@ -32,12 +35,20 @@ fn state_of(daemon: &TestDaemon, id: &str) -> String {
 #[test]
 fn a_person_reads_a_question_and_answers_it() {
     let daemon = TestDaemon::start();
-    ok(&daemon, &["create", "--label", "other", "--", "sleep", "1000"]);
+    ok(
+        &daemon,
+        &["create", "--label", "other", "--", "sleep", "1000"],
+    );
     let mut top = TopTty::new(&daemon, (80, 24), &["top"]);
     top.wait_for_text("running other");
     let (mut agent, params, id) = asking(&daemon);
     let shown = top.wait_for_text(&format!("{id}: asks you"));
-    for part in ["agent wants to run", "    rm -r /", "because ", "y once  a always  n no"] {
+    for part in [
+        "agent wants to run",
+        "    rm -r /",
+        "because ",
+        "y once  a always  n no",
+    ] {
         assert!(shown.contains(part), "{shown}");
     }
     assert!(!top.written.contains("\x1b[31m agent"));
@@ -59,7 +70,10 @@ fn a_question_is_read_to_its_end_before_it_is_agreed_to() {
     top.wait_for_text("no terminals");
     let (mut agent, params, _) = asking(&daemon);
     let hidden = format!("-r{}x", " ".repeat(1_500));
-    let id = ask(&mut agent, &merged(&params, &json!({ "args": [hidden, "/the/end"] })));
+    let id = ask(
+        &mut agent,
+        &merged(&params, &json!({ "args": [hidden, "/the/end"] })),
+    );
     // The older one first.
     let first = top.wait_for_text("asks you");
     assert!(!first.contains(&id), "{first}");
@@ -91,10 +105,16 @@ fn an_agent_that_runs_it_gets_no_persons_rights() {
     params["env"] = json!({ "TERMD_SOCKET": daemon.socket() });
     let terminal = agent.create_terminal(&params);
     let press = |agent: &mut RawClient, keys: &str| {
-        agent.ok("session.send", &json!({ "id": terminal, "text": keys, "confirmed": true }));
+        agent.ok(
+            "session.send",
+            &json!({ "id": terminal, "text": keys, "confirmed": true }),
+        );
     };
     let shows = |agent: &mut RawClient, text: &str| {
-        let screen = agent.ok("session.screen", &json!({ "id": terminal, "format": "text" }));
+        let screen = agent.ok(
+            "session.screen",
+            &json!({ "id": terminal, "format": "text" }),
+        );
         screen["rendering"].as_str().unwrap().contains(text)
     };
     wait_until("it is drawn", || shows(&mut agent, "asks you"));

@@ -17,18 +17,17 @@ fn top(daemon: &TestDaemon) -> TopTty {
 
 fn with_terminal() -> TestDaemon {
     let daemon = TestDaemon::start();
-    ok(&daemon, &["create", "--label", "other", "--", "sleep", "1000"]);
+    ok(
+        &daemon,
+        &["create", "--label", "other", "--", "sleep", "1000"],
+    );
     daemon
 }
 
 #[test]
 fn signals_end_it_and_restore_the_tty() {
     let daemon = with_terminal();
-    for (signal, code) in [
-        (Signal::TERM, 143),
-        (Signal::HUP, 129),
-        (Signal::INT, 130),
-    ] {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let top = top(&daemon);
         top.process().signal(signal);
         assert_eq!(top.wait_restored(), Some(code), "{signal:?}");
@@ -49,7 +48,9 @@ fn it_is_suspended_with_the_tty_restored_and_comes_back() {
             top.process().signal(Signal::TSTP);
         }
         let pid = top.pid();
-        wait_until("it is stopped", || process_state(pid).is_some_and(|state| state.starts_with('T')));
+        wait_until("it is stopped", || {
+            process_state(pid).is_some_and(|state| state.starts_with('T'))
+        });
         assert!(top.is_restored());
         top.process().signal(Signal::CONT);
         top.wait_for("it is back", |shown| shown.contains("other"));
@@ -99,7 +100,8 @@ fn while_nothing_changes_it_does_not_run() {
     let ran = || {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         let switches = status.lines().filter(|line| line.contains("ctxt_switches"));
-        let counts = switches.filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok());
+        let counts =
+            switches.filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok());
         counts.sum::<u64>()
     };
     // What follows from its start is over when two looks are alike.

@@ -21,7 +21,7 @@ pub(super) enum Item {
 /// What belongs together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Grouping {
-    /// By the first tag, and of those without one by directory.
+    /// By their tags, and those without any by directory.
     #[default]
     TagOrDirectory,
     Directory,
@@ -39,7 +39,7 @@ impl Grouping {
 
     pub(super) fn said(self) -> &'static str {
         match self {
-            Self::TagOrDirectory => "grouped by tag, or by directory",
+            Self::TagOrDirectory => "grouped by tags, or else by directory",
             Self::Directory => "grouped by directory",
             Self::Nothing => "not grouped",
         }
@@ -125,6 +125,7 @@ pub(super) fn arrange(rows: &BTreeMap<TerminalId, Row>, choice: Choice<'_>) -> V
 fn group_name(row: &Row, choice: Choice<'_>) -> String {
     match choice.grouping {
         Grouping::Nothing => String::new(),
+        Grouping::TagOrDirectory if !row.info.tags.is_empty() => row.tags(),
         Grouping::TagOrDirectory | Grouping::Directory => {
             shown_directory(&row.info.cwd, choice.home)
         }
@@ -154,6 +155,7 @@ impl Filter {
             &row.command(),
             &row.why(),
             &row.who(),
+            &row.tags(),
             group,
             row.directory(),
             row.state().as_str(),
@@ -226,6 +228,32 @@ mod tests {
         sorted[2..4].sort();
         sorted[4..].sort_by(|a, b| b.cmp(a));
         assert_eq!(sorted, all);
+    }
+
+    #[test]
+    fn tags_group_before_directories_do() {
+        let mut rows = rows(&[
+            ("a", "running", "/x"),
+            ("b", "running", "/y"),
+            ("c", "running", "/x"),
+        ]);
+        for row in rows.values_mut().filter(|row| row.label_or_id() != "c") {
+            row.info.tags = serde_json::from_str(r#"["web", "claude"]"#).unwrap();
+        }
+        let grouped = shown(&rows, ALL);
+        assert_eq!(
+            (
+                grouped[0].as_str(),
+                grouped[1].as_str(),
+                grouped[2].as_str()
+            ),
+            ("[/x]", "c", "[claude web]")
+        );
+        let by_directory = Choice {
+            grouping: Grouping::Directory,
+            ..ALL
+        };
+        assert_eq!(shown(&rows, by_directory)[3..], ["[/y]", "b"]);
     }
 
     #[test]

@@ -15,8 +15,9 @@ use termd_proto::search::SearchOutput;
 use termd_proto::secret::{AnswerSecret, Secret};
 use termd_proto::terminal::{
     CloseTerminal, CreateTerminal, Encoding, KillTerminal, MAX_READ_BYTES, ShowTerminal,
+    TagTerminal,
 };
-use termd_proto::{ErrorKind, TerminalId, TerminalRef};
+use termd_proto::{ErrorKind, Tags, TerminalId, TerminalRef};
 
 use super::effect::Call;
 use super::git_branch::branch_of;
@@ -51,6 +52,7 @@ pub(super) async fn make(
         Call::AnswerSecret(id, secret) => answer_secret(link, id, secret).await,
         Call::TypeLine(id, text) => type_line(link, &id, text, typist).await,
         Call::TypeSecret(id, secret) => type_secret(link, &id, &secret, typist).await,
+        Call::Tag { id, add, remove } => tag(link, &id, add, remove).await,
         Call::Kill(id) => kill(link, &id).await,
         Call::Close(id) => close(link, &id).await,
         Call::Create { line, cwd } => create(link, line, cwd, typist, size).await,
@@ -178,6 +180,12 @@ async fn type_input(
         timeout_ms: None,
     };
     link.once(&request).await.map(drop)
+}
+
+async fn tag(link: &Link, id: &TerminalId, add: Tags, remove: Tags) -> Result<News, ClientError> {
+    let id = TerminalRef::from(id);
+    let info = link.once(&TagTerminal { id, add, remove }).await?;
+    Ok(News::Shown(Box::new(info)))
 }
 
 async fn kill(link: &Link, id: &TerminalId) -> Result<News, ClientError> {

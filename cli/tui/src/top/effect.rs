@@ -2,7 +2,7 @@
 
 use termd_proto::approval::{ApprovalId, Decision};
 use termd_proto::secret::Secret;
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Offset, Tags, TerminalId};
 
 /// Something to be done outside of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub enum Call {
     TypeLine(TerminalId, String),
     /// Type a secret into a terminal that awaits one.
     TypeSecret(TerminalId, Secret),
+    /// Give a terminal tags, and take some away.
+    Tag {
+        id: TerminalId,
+        add: Tags,
+        remove: Tags,
+    },
     /// End a command and all that it started.
     Kill(TerminalId),
     /// End a terminal, and take it off the list.

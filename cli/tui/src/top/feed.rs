@@ -120,6 +120,7 @@ async fn list(link: &Link) -> Result<Vec<TerminalInfo>, ClientError> {
                 scope: Some(ListScope::Open),
                 cursor,
                 limit: Some(PAGE),
+                ..ListTerminals::default()
             })
             .await?;
         terminals.extend(page.terminals);

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use ratatui_core::layout::Position;
 use termd_client::escape::escaped;
-use termd_proto::TerminalId;
 use termd_proto::approval::Decision;
 use termd_proto::search::SearchHit;
 use termd_proto::secret::Secret;
+use termd_proto::tag::{InvalidTag, Tag, TooManyTags};
 use termd_proto::terminal::{Stdio, TerminalState};
+use termd_proto::{Tags, TerminalId};
 
 use super::arrangement::Item;
 use super::effect::{Call, Effect, Leave};
@@ -16,6 +17,15 @@ use super::model::{Daemon, Hits, Mode, Model, Now, item_height};
 use super::prompt::{Confirmed, Prompt, PromptKind};
 use super::questions::Question;
 use crate::input::{Input, Key, Mouse, MouseAction};
+
+/// Why a line cannot be a terminal's tags.
+#[derive(Debug, thiserror::Error)]
+enum TagsError {
+    #[error(transparent)]
+    Tag(#[from] InvalidTag),
+    #[error(transparent)]
+    Count(#[from] TooManyTags),
+}
 
 /// Rows that the wheel scrolls.
 const WHEEL_ROWS: u16 = 3;
@@ -78,9 +88,7 @@ impl Model {
             Key::Escape => self.filter.clear(),
             Key::Char('?') => self.mode = Mode::Help(0),
             Key::Char('/') => {
-                let mut prompt = Prompt::new(PromptKind::Filter);
-                prompt.field.paste(&self.filter);
-                self.mode = Mode::Prompt(prompt);
+                self.mode = Mode::Prompt(Prompt::new(PromptKind::Filter, &self.filter));
             }
             Key::Char('g') => {
                 self.grouping = self.grouping.next();
@@ -116,7 +124,7 @@ impl Model {
                 }
                 _ => self.act_at_hand('p'),
             },
-            'i' | 'k' | 'x' | 'r' | 'c' => self.act_at_hand(key),
+            'i' | 'k' | 'x' | 'r' | 'c' | 't' => self.act_at_hand(key),
             _ => {
                 self.say("? lists the keys");
                 Vec::new()
@@ -143,6 +151,10 @@ impl Model {
             '\r' => return vec![Effect::Leave(Leave::Attach(id))],
             'r' => return vec![Effect::Leave(Leave::Replay(id, None))],
             'c' => return vec![Effect::Call(Call::Copy(id))],
+            't' => {
+                let tags = row.tags();
+                self.mode = Mode::Prompt(Prompt::new(PromptKind::Tags(id), &tags));
+            }
             'i' | 'p' | 'k' if !is_running => self.say("it has ended"),
             'i' => return self.ask_for(PromptKind::Line(id)),
             'p' => return self.ask_for(PromptKind::Secret(id)),
@@ -155,7 +167,7 @@ impl Model {
     }
 
     fn ask_for(&mut self, kind: PromptKind) -> Vec<Effect> {
-        self.mode = Mode::Prompt(Prompt::new(kind));
+        self.mode = Mode::Prompt(Prompt::new(kind, ""));
         Vec::new()
     }
 
@@ -281,6 +293,13 @@ impl Model {
                 line: text,
                 cwd: self.surroundings.cwd.clone(),
             },
+            PromptKind::Tags(id) => match self.tag(id, &text) {
+                Ok(call) => call,
+                Err(error) => {
+                    self.say(&error.to_string());
+                    return Vec::new();
+                }
+            },
             PromptKind::Search if text.is_empty() => return Vec::new(),
             PromptKind::Search => {
                 self.mode = Mode::Hits(Hits {
@@ -293,6 +312,28 @@ impl Model {
             }
         };
         vec![Effect::Call(call)]
+    }
+
+    /// The tags that a terminal gets and loses, so that it has these.
+    fn tag(&self, id: TerminalId, text: &str) -> Result<Call, TagsError> {
+        let wanted = text.split_whitespace().map(str::parse::<Tag>);
+        let wanted = Tags::of(wanted.collect::<Result<Vec<_>, _>>()?)?;
+        let had = self
+            .rows
+            .get(&id)
+            .map(|row| row.info.tags.clone())
+            .unwrap_or_default();
+        let without = |tags: &Tags, others: &Tags| {
+            let left = tags
+                .iter()
+                .filter(|tag| !others.iter().any(|other| other == *tag));
+            Tags::of(left.cloned())
+        };
+        Ok(Call::Tag {
+            add: without(&wanted, &had)?,
+            remove: without(&had, &wanted)?,
+            id,
+        })
     }
 
     fn confirm(&mut self, confirmed: Confirmed, key: Key) -> Vec<Effect> {

@@ -27,11 +27,13 @@ pub(super) enum PromptKind {
     New,
     /// It is searched for in all output.
     Search,
+    /// It becomes a terminal's tags.
+    Tags(TerminalId),
 }
 
 impl Prompt {
-    pub(super) fn new(kind: PromptKind) -> Self {
-        let field = TextField::default();
+    pub(super) fn new(kind: PromptKind, text: &str) -> Self {
+        let field = TextField::with_text(text);
         Self { kind, field }
     }
 
@@ -43,6 +45,7 @@ impl Prompt {
             PromptKind::Secret(_) | PromptKind::AskedSecret(_) => "secret (not shown): ",
             PromptKind::New => "run (nothing: a shell): ",
             PromptKind::Search => "search all output: ",
+            PromptKind::Tags(_) => "tags: ",
         }
     }
 

@@ -105,6 +105,12 @@ impl Row {
         }
     }
 
+    /// Its tags, with blanks between them.
+    pub(super) fn tags(&self) -> String {
+        let tags = self.info.tags.iter().map(|tag| escaped(tag.as_str()));
+        tags.collect::<Vec<_>>().join(" ")
+    }
+
     /// Where it is: its shell's directory, or that which it was started in.
     pub(super) fn directory(&self) -> &str {
         self.cwd.as_deref().unwrap_or(&self.info.cwd)

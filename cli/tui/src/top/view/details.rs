@@ -27,7 +27,8 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     }
     put_facts((x, y), end, &facts, buffer);
     if area.height > 1 {
-        let mut facts = vec![row.who()];
+        let mut facts = vec![row.who(), row.tags()];
+        facts.retain(|fact| !fact.is_empty());
         facts.extend(place(model, row));
         put_facts((area.x, y + 1), end, &facts, buffer);
     }

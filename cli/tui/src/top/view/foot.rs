@@ -84,6 +84,7 @@ fn draw_keys(model: &Model, area: Rect, buffer: &mut Buffer) {
         ("s", "search", true),
         ("r", "replay", has),
         ("c", "copy", has),
+        ("t", "tags", has),
         ("Tab", "ended", true),
         ("q", "quit", true),
     ];

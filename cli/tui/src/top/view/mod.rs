@@ -32,7 +32,7 @@ pub fn view(model: &Model) -> Picture {
             head::draw(model, layout.head, buffer);
             list::draw(model, layout, buffer);
             for y in layout.line.top()..layout.line.bottom() {
-                put(buffer, (layout.line.x, y), layout.line.right(), "│", FAINT);
+                put(buffer, (layout.line.x, y), layout.line.right(), " │", FAINT);
             }
             details::draw(model, layout.details, buffer);
             picture.cursor = draw_screen(model, layout.screen, buffer);
