@@ -11,7 +11,7 @@ const SMALL: (u16, u16) = (40, 12);
 
 /// A terminal with a label that prints `GOT` with each line of input.
 fn line_repeater(daemon: &TestDaemon, label: &str) -> String {
-    let script = "stty -echo; echo ready; while read line; do echo \"GOT $line\"; done; exit 6";
+    let script = "echo ready; while read line; do echo \"GOT $line\"; done; exit 6";
     let id = ready_terminal(daemon, script);
     ok(daemon, &["rename", &id, label]);
     id
@@ -23,8 +23,9 @@ fn plain_termctl_opens_it_at_a_tty_and_nowhere_else() {
     line_repeater(&daemon, "repeater");
     for args in [&[][..], &["top"]] {
         let mut top = TopTty::new(&daemon, WIDE, args);
-        let shown = top.wait_for_text("▸ running repeater");
-        assert!(shown.contains("ready"), "{shown}");
+        top.wait_for("its screen", |shown| {
+            shown.contains("? input repeater") && shown.contains("ready")
+        });
         top.press("q");
         assert_eq!(top.wait_restored(), Some(0));
     }
@@ -59,7 +60,7 @@ fn it_shows_what_happens_at_each_size() {
         let (cols, rows) = if size == WIDE { SMALL } else { WIDE };
         top.resize(cols, rows);
         top.wait_for("the other size", |shown| {
-            shown.contains("running first") && shown.contains("GOT hello")
+            shown.contains("input first") && shown.contains("GOT hello")
         });
         top.press("q");
         assert_eq!(top.wait_restored(), Some(0));
@@ -83,7 +84,7 @@ fn keys_type_lines_and_secrets_and_end_terminals() {
     top.wait_for_text("length 7");
     assert!(!top.written.contains("hunter2"));
     top.press("/repeater\r");
-    top.wait_for_text("running repeater");
+    top.wait_for_text("input repeater");
     top.press("i");
     top.wait_for_text("type: ");
     top.press("a line\r");
@@ -118,10 +119,10 @@ fn enter_attaches_and_r_replays_and_both_come_back() {
     line_repeater(&daemon, "repeater");
     let mut top = TopTty::new(&daemon, WIDE, &["top"]);
     for round in ["one", "two"] {
-        top.wait_for_text("running repeater");
+        top.wait_for_text("input repeater");
         top.press("\r");
         top.wait_for("attached", |shown| {
-            !shown.contains("running repeater") && shown.contains("ready")
+            !shown.contains("input repeater") && shown.contains("ready")
         });
         top.press(&format!("{round}\r"));
         top.wait_for_text(&format!("GOT {round}"));

@@ -24,6 +24,9 @@ use crate::text::wrap;
 const MESSAGE: Duration = Duration::from_secs(5);
 /// How long after it has printed a terminal is glanced at: what comes at once after it is waited for.
 const SETTLE: Duration = Duration::from_millis(120);
+/// How long a terminal is at hand before its screen is shown, which then counts as seen: who goes on to
+/// another one, or types a filter, has not looked at those between.
+const DWELL: Duration = Duration::from_millis(150);
 /// The shortest time between two glances.
 const GLANCE_PAUSE: Duration = Duration::from_millis(500);
 /// Most terminals of a glance.
@@ -100,6 +103,8 @@ pub struct Model {
     pub(super) rows: BTreeMap<TerminalId, Row>,
     pub(super) items: Vec<Item>,
     pub(super) at_hand: Option<AtHand>,
+    /// When it came to hand.
+    taken_at: Instant,
     /// The first item of the list that is shown.
     pub(super) list_top: usize,
     pub(super) screen: Option<ShownScreen>,
@@ -140,6 +145,7 @@ impl Model {
             rows: BTreeMap::new(),
             items: Vec::new(),
             at_hand: None,
+            taken_at: now.at,
             list_top: 0,
             screen: None,
             scrolled: 0,
@@ -178,6 +184,7 @@ impl Model {
     /// Takes the tty's size.
     pub fn resize(&mut self, size: (u16, u16), now: Now) -> Vec<Effect> {
         self.size = size;
+        self.is_disordered = true;
         self.settle(now, Vec::new())
     }
 
@@ -272,7 +279,8 @@ impl Model {
     pub fn wake(&self) -> Instant {
         let message = self.message.as_ref().map(|(_, until)| *until);
         let ages = self.aged_at + Duration::from_millis(MINUTE_MS.unsigned_abs());
-        let due = [message, self.glance_due()].into_iter().flatten().min();
+        let due = [message, self.glance_due(), self.follow_due()];
+        let due = due.into_iter().flatten().min();
         due.map_or(ages, |due| due.min(ages))
     }
 
@@ -375,6 +383,7 @@ impl Model {
             id: id.clone(),
             urgency: urgency(row),
         });
+        self.taken_at = self.now.at;
         self.screen = None;
         self.scrolled = 0;
         self.arrange();
@@ -409,6 +418,26 @@ impl Model {
         while self.list_top < place && rows(self.list_top) > layout.list.height {
             self.list_top += 1;
         }
+    }
+
+    fn is_at_hand_in_sight(&self) -> bool {
+        let shown = self.shown_items();
+        self.at_hand.as_ref().is_some_and(|at_hand| {
+            let is_it = |item: &Item| matches!(item, Item::Terminal(id) if *id == at_hand.id);
+            shown.iter().any(|(_, item)| is_it(item))
+        })
+    }
+
+    /// Scrolls the list down as far as it leaves rows empty at the end.
+    fn fill_list(&mut self) {
+        let layout = self.layout();
+        let mut rows = 0;
+        let fits = |item: &&Item| {
+            rows += item_height(item, layout.row_height);
+            rows <= layout.list.height
+        };
+        let fitting = self.items.iter().rev().take_while(fits).count();
+        self.list_top = self.list_top.min(self.items.len() - fitting);
     }
 
     fn take_all(&mut self, terminals: Vec<TerminalInfo>, is_agents: bool) {
@@ -512,6 +541,7 @@ impl Model {
     }
 
     fn arrange(&mut self) {
+        let was_in_sight = self.is_at_hand_in_sight();
         let place = self
             .at_hand
             .as_ref()
@@ -543,13 +573,17 @@ impl Model {
                 self.take_in_hand(&id);
             }
         }
-        self.list_top = self.list_top.min(self.items.len().saturating_sub(1));
+        self.fill_list();
+        if was_in_sight {
+            self.show_at_hand();
+        }
     }
 
     /// Whose screen is to be followed now, where that is another one than before.
     fn follow(&mut self) -> Option<Effect> {
+        let is_soon = self.follow_due().is_some_and(|due| due > self.now.at);
         let id = self.at_hand.as_ref().map(|at_hand| at_hand.id.clone());
-        let wanted = id.map(|id| Followed {
+        let wanted = id.filter(|_| !is_soon).map(|id| Followed {
             id,
             rows: self.layout().screen.height,
             scrolled: self.scrolled,
@@ -559,6 +593,14 @@ impl Model {
         }
         self.followed.clone_from(&wanted);
         Some(Effect::Follow(wanted))
+    }
+
+    /// When the screen of the terminal at hand is to be followed; `None`: it is, or there is none.
+    fn follow_due(&self) -> Option<Instant> {
+        let at_hand = &self.at_hand.as_ref()?.id;
+        let followed = self.followed.as_ref().map(|followed| &followed.id);
+        let is_due = followed != Some(at_hand) && self.daemon == Daemon::Here;
+        is_due.then(|| self.taken_at + DWELL)
     }
 
     /// The terminals in sight that have printed since the last glance.

@@ -37,11 +37,21 @@ fn the_one_at_hand_is_followed_and_no_other() {
     let (a, b) = (info("a", "failed", "/x"), info("b", "running", "/x"));
     assert_eq!(at_hand(&stage), "a");
     let follows = |id, rows, scrolled| Effect::Follow(Some(Followed { id, rows, scrolled }));
-    let effects = stage.press(Key::Down);
-    assert_eq!(effects, [follows(b.id, 20, 0)]);
+    let followed = |stage: &mut Stage| {
+        let effects = stage.wait(200).into_iter();
+        let follows = effects.filter(|effect| matches!(effect, Effect::Follow(_)));
+        follows.collect::<Vec<_>>()
+    };
+    assert_eq!(followed(&mut stage), [follows(a.id.clone(), 20, 0)]);
+    assert_eq!(stage.press(Key::Down), [Effect::Follow(None)]);
+    assert_eq!(followed(&mut stage), [follows(b.id, 20, 0)]);
     assert_eq!(stage.press(Key::Down), [], "it is the last");
-    let effects = stage.press(Key::Home);
-    assert_eq!(effects, [follows(a.id, 20, 0)]);
+    // Who only passes by has not looked.
+    stage.press(Key::Up);
+    assert_eq!(stage.press(Key::Down), []);
+    stage.press(Key::Home);
+    assert_eq!(followed(&mut stage), [follows(a.id, 20, 0)]);
+    assert_eq!(followed(&mut stage), []);
 }
 
 #[test]
