@@ -39,6 +39,7 @@ call("session.create", {"command": "rm", "args": ["-rf", "target/release"], "tag
 lines.readline()
 AGENT
 cd "$root"
+termctl wait --attention login deploy >/dev/null
 termctl create --label overview --cols 98 --rows 26 -- termctl top >/dev/null
 termctl screen overview --settle 1500 >/dev/null
 termctl send overview --key end >/dev/null

@@ -62,6 +62,8 @@ pub(super) fn draw(model: &Model, layout: Layout, buffer: &mut Buffer) {
 fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut Buffer) {
     let (y, end) = (area.y, area.right());
     let state = row.state();
+    // A colour would be a block in the bar; the details above the screen have it.
+    let state_style = if is_at_hand { BOLD } else { style(state) };
     let selected = if is_at_hand { SELECTED } else { PLAIN };
     let (plain, faint) = if is_at_hand {
         (PLAIN, PLAIN)
@@ -70,10 +72,10 @@ fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut B
     };
     let age = age(now_ms.saturating_sub(row.since_ms()));
     let age_at = end.saturating_sub(AGE_COLS.max(width(&age)));
-    let mut x = put(buffer, (area.x, y), end, sign(state), style(state)) + 1;
+    let mut x = put(buffer, (area.x, y), end, sign(state), state_style) + 1;
     if area.width >= MIN_COLS_WITH_STATE {
         let word = format!("{:<8}", state.as_str());
-        x = put(buffer, (x, y), age_at, &word, style(state)) + 1;
+        x = put(buffer, (x, y), age_at, &word, state_style) + 1;
     }
     let name_style = if state.is_waiting() { BOLD } else { plain };
     let columns = age_at.saturating_sub(x + 1);
