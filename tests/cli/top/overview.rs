@@ -52,8 +52,8 @@ fn it_shows_what_happens_at_each_size() {
         let second = ok(&daemon, &["create", "--label", "second", "--", "false"]);
         top.wait_for_text("✗ second");
         // The other one's screen.
-        top.press("\x1b[A\x1b[A");
-        top.wait_for_text("failed second");
+        top.press("\x1b[H");
+        top.wait_for_text("exited 1");
         ok(&daemon, &["close", &second]);
         top.wait_for("it is gone", |shown| !shown.contains("second"));
         // It goes on at the other size.
@@ -77,6 +77,8 @@ fn keys_type_lines_and_secrets_and_end_terminals() {
         &["create", "--label", "asks", "--", "bash", "-c", script],
     );
     let mut top = TopTty::new(&daemon, WIDE, &["top"]);
+    top.wait_for_text("* asks");
+    top.press("\x1b[H");
     top.wait_for_text("* secret asks");
     top.press("p");
     top.wait_for_text("secret (not shown)");
@@ -126,7 +128,7 @@ fn enter_attaches_and_r_replays_and_both_come_back() {
         });
         top.press(&format!("{round}\r"));
         top.wait_for_text(&format!("GOT {round}"));
-        top.press("\x1d");
+        top.press("\x1dd");
         top.wait_for_text("repeater: detached");
         top.press("r");
         top.wait_for("a replay", |shown| {
@@ -137,7 +139,7 @@ fn enter_attaches_and_r_replays_and_both_come_back() {
     }
     // What is typed after that is the overview's.
     top.press("?");
-    top.wait_for_text("attach; ctrl-] comes back");
+    top.wait_for_text("attach; ctrl-] d comes back");
     top.press("q");
     top.wait_for_text("? help");
     top.press("q");
@@ -185,7 +187,7 @@ fn what_programs_print_and_name_reaches_the_tty_as_cells_alone() {
     let mut top = TopTty::new(&daemon, WIDE, &["top"]);
     top.wait_for_text("safe");
     top.press("?");
-    top.wait_for_text("attach; ctrl-]");
+    top.wait_for_text("attach; ctrl-] d");
     top.press("q");
     top.wait_for_text("safe");
     for part in ["\x1b]", "\x1b[c", "\u{202e}", "aGk="] {

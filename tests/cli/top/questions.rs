@@ -129,7 +129,7 @@ fn an_agent_that_runs_it_gets_no_persons_rights() {
     press(&mut agent, "ky");
     // Other keys are taken after those.
     press(&mut agent, "?");
-    wait_until("its help", || shows(&mut agent, "attach; ctrl-]"));
+    wait_until("its help", || shows(&mut agent, "attach; ctrl-] d"));
     assert!(victim.exists());
     assert_eq!(state_of(&daemon, &id), "pending");
     let info = termctl(&daemon, &["show", "--json", &persons]).json();

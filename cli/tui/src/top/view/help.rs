@@ -8,7 +8,7 @@ use termd_proto::attention::AttentionState;
 
 /// Keys, and what each does.
 const KEYS: &[(&str, &str)] = &[
-    ("Enter", "attach; ctrl-] comes back"),
+    ("Enter", "attach; ctrl-] d comes back"),
     ("y a n", "answer what is asked: once, always, no"),
     ("v", "read all of what is asked"),
     ("i", "type a line into the terminal"),
