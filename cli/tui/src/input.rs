@@ -139,8 +139,7 @@ fn first(bytes: &[u8]) -> Option<(usize, First)> {
             let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte))?;
             Some((end + 3, sequence(rest.get(..end)?, rest[end])))
         }
-        [0x1b] => key(1, Key::Escape),
-        [0x1b, 0x1b, ..] => key(1, Key::Escape),
+        [0x1b] | [0x1b, 0x1b, ..] => key(1, Key::Escape),
         // A key with Alt is none of ours, and must not be taken for the key without it.
         [0x1b, rest @ ..] => {
             let (length, _) = first(rest)?;

@@ -66,7 +66,7 @@ fn put(cell: &Cell<'_>, style: Style, (x, y): (u16, u16), buffer: &mut Buffer) {
         text.push(c);
     }
     if width == 0 || width > usize::from(cell.width) {
-        text = " ".to_owned();
+        " ".clone_into(&mut text);
         width = 1;
     }
     for column in 0..cell.width {

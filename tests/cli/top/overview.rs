@@ -52,7 +52,7 @@ fn it_shows_what_happens_at_each_size() {
         let second = ok(&daemon, &["create", "--label", "second", "--", "false"]);
         top.wait_for_text("✗ second");
         // The other one's screen.
-        top.press("\x1b[H");
+        top.press("\x1b[F");
         top.wait_for_text("exited 1");
         ok(&daemon, &["close", &second]);
         top.wait_for("it is gone", |shown| !shown.contains("second"));
@@ -88,7 +88,7 @@ fn keys_type_lines_and_secrets_and_end_terminals() {
     top.press("/repeater\r");
     top.wait_for_text("input repeater");
     top.press("i");
-    top.wait_for_text("type: ");
+    top.wait_for_text("type:");
     top.press("a line\r");
     top.wait_for_text("GOT a line");
     top.press("k");
@@ -107,8 +107,10 @@ fn keys_type_lines_and_secrets_and_end_terminals() {
     top.wait_for_text("nothing matches");
     top.press("\x1b");
     top.wait_for_text("asks");
-    top.press("nseq 3; sleep 1000\r");
-    top.wait_for_text("seq 3; sleep");
+    top.press("nseq 7 9; sleep 1000\r");
+    top.wait_for("its screen", |shown| {
+        shown.contains("│7") && shown.contains("│9")
+    });
     let listed = termctl(&daemon, &["list", "--json"]).json();
     assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
     top.press("q");

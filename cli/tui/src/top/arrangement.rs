@@ -79,10 +79,13 @@ pub(super) struct Choice<'a> {
     pub(super) home: Option<&'a str>,
 }
 
+/// A terminal in its group: how well it matches, how urgent it is, and its id, in the order of the list.
+type Member<'a> = (Reverse<u32>, Urgency, &'a TerminalId);
+
 /// The lines of the list.
 pub(super) fn arrange(rows: &BTreeMap<TerminalId, Row>, choice: Choice<'_>) -> Vec<Item> {
     let mut filter = Filter::new(choice.filter);
-    let mut groups: BTreeMap<String, Vec<(Reverse<u32>, Urgency, &TerminalId)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<Member<'_>>> = BTreeMap::new();
     for (id, row) in rows {
         let at_hand = choice.at_hand.filter(|at_hand| at_hand.id == *id);
         if row.is_over() && !choice.shows_ended && at_hand.is_none() {

@@ -21,21 +21,13 @@ use termd_proto::{ErrorKind, Tags, TerminalId, TerminalRef};
 
 use super::effect::Call;
 use super::git_branch::branch_of;
+use super::model::Typist;
 use super::news::{GlanceWithBranch, News};
 
 /// Most hits of a search: more than a person looks through.
 const MAX_HITS: u32 = 200;
 /// Longest text that is copied, in bytes: terminals take about so much (xterm 75,000 of base64).
 const MAX_COPIED_BYTES: usize = 55_000;
-
-/// Whose keys these are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Typist {
-    /// Who has agreed to what they type.
-    Person,
-    /// Whose lines the gate asks about.
-    Agent,
-}
 
 /// Makes a call; says what came of it, where that is to be said.
 pub(super) async fn make(

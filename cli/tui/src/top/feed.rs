@@ -12,6 +12,7 @@ use termd_proto::terminal::{ListScope, ListTerminals, SubscribeEvents, TerminalI
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
+use super::model::Typist;
 use super::news::News;
 
 /// The pause between two attempts to reach a daemon that is away.
@@ -73,12 +74,14 @@ async fn watch_terminals(link: &Link, news: &mpsc::Sender<News>) -> Result<Never
     loop {
         // Before the list: what changes after it is told.
         let mut events = link.subscribe(&SubscribeEvents { id: None }).await?;
-        let is_agents = link.repeat(&GetDaemonInfo {}).await?.agent;
-        let terminals = list(link).await?;
-        let connected = News::Connected {
-            terminals,
-            is_agents,
+        let daemon = link.repeat(&GetDaemonInfo {}).await?;
+        let typist = if daemon.agent {
+            Typist::Agent
+        } else {
+            Typist::Person
         };
+        let terminals = list(link).await?;
+        let connected = News::Connected { terminals, typist };
         tell(news, connected).await?;
         loop {
             match events.next().await {

@@ -38,7 +38,6 @@ use termd_client::timestamp::now_ms;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use self::calls::Typist;
 pub use self::effect::Leave;
 use self::effect::{Effect, Followed};
 use self::feed::CurrentLink;
@@ -207,20 +206,12 @@ impl Top {
             return;
         };
         let tell = self.tell.clone();
-        let (typist, size) = (self.typist(), self.model.size());
+        let (typist, size) = (self.model.typist(), self.model.size());
         tokio::spawn(async move {
             if let Some(news) = calls::make(&link, call, typist, size).await {
                 let _ = tell.send(news).await;
             }
         });
-    }
-
-    fn typist(&self) -> Typist {
-        if self.model.is_agents() {
-            Typist::Agent
-        } else {
-            Typist::Person
-        }
     }
 }
 

@@ -41,6 +41,15 @@ pub struct Now {
     pub ms: i64,
 }
 
+/// Whose keys the overview is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typist {
+    /// Who has agreed to what they type.
+    Person,
+    /// Whose lines the gate asks about, and whose answers it does not take.
+    Agent,
+}
+
 /// What the overview is told of where it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
@@ -99,7 +108,7 @@ pub struct Model {
     pub(super) size: (u16, u16),
     pub(super) now: Now,
     pub(super) daemon: Daemon,
-    pub(super) is_agents: bool,
+    pub(super) typist: Typist,
     pub(super) rows: BTreeMap<TerminalId, Row>,
     pub(super) items: Vec<Item>,
     pub(super) at_hand: Option<AtHand>,
@@ -141,7 +150,7 @@ impl Model {
             size,
             now,
             daemon: Daemon::Connecting,
-            is_agents: false,
+            typist: Typist::Person,
             rows: BTreeMap::new(),
             items: Vec::new(),
             at_hand: None,
@@ -176,9 +185,9 @@ impl Model {
         self.size
     }
 
-    /// Whether the daemon takes this process for an agent's.
-    pub fn is_agents(&self) -> bool {
-        self.is_agents
+    /// Whose keys these are, as the daemon sees it.
+    pub fn typist(&self) -> Typist {
+        self.typist
     }
 
     /// Takes the tty's size.
@@ -217,10 +226,7 @@ impl Model {
         let mut effects = Vec::new();
         self.is_disordered |= !matches!(news, News::Screen { .. } | News::Glances(_));
         match news {
-            News::Connected {
-                terminals,
-                is_agents,
-            } => self.take_all(terminals, is_agents),
+            News::Connected { terminals, typist } => self.take_all(terminals, typist),
             News::Away(why) => {
                 self.daemon = Daemon::Away(why);
                 self.followed = None;
@@ -440,10 +446,10 @@ impl Model {
         self.list_top = self.list_top.min(self.items.len() - fitting);
     }
 
-    fn take_all(&mut self, terminals: Vec<TerminalInfo>, is_agents: bool) {
+    fn take_all(&mut self, terminals: Vec<TerminalInfo>, typist: Typist) {
         let was_away = matches!(self.daemon, Daemon::Away(_));
         self.daemon = Daemon::Here;
-        self.is_agents = is_agents;
+        self.typist = typist;
         self.followed = None;
         self.glance.is_under_way = false;
         let mut before = std::mem::take(&mut self.rows);
@@ -492,7 +498,10 @@ impl Model {
     fn take_event(&mut self, event: TerminalEvent) -> Option<Effect> {
         let now = self.now.at;
         match event {
-            TerminalEvent::Created { id } => return Some(Effect::Call(Call::Show(id))),
+            // What it is; how it has ended, and when.
+            TerminalEvent::Created { id } | TerminalEvent::Exited { id, .. } => {
+                return Some(Effect::Call(Call::Show(id)));
+            }
             TerminalEvent::Resized { id, cols, rows } => {
                 let row = self.rows.get_mut(&id)?;
                 (row.info.cols, row.info.rows) = (cols, rows);
@@ -502,8 +511,6 @@ impl Model {
                 row.info.attention = Some(attention);
                 row.stale_since.get_or_insert(now);
             }
-            // How it has ended, and when.
-            TerminalEvent::Exited { id, .. } => return Some(Effect::Call(Call::Show(id))),
             TerminalEvent::Closed { id } => {
                 self.rows.remove(&id);
             }

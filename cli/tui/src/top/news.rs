@@ -7,14 +7,16 @@ use termd_proto::screen::Screen;
 use termd_proto::search::SearchHit;
 use termd_proto::terminal::TerminalInfo;
 
+use super::model::Typist;
+
 /// Something that the daemon has said, or that it says nothing.
 #[derive(Debug)]
 pub enum News {
     /// It is reached, and these are the terminals.
     Connected {
         terminals: Vec<TerminalInfo>,
-        /// Whether it takes this process for an agent's.
-        is_agents: bool,
+        /// Whose keys the overview is given, as it sees it.
+        typist: Typist,
     },
     /// It is not reached: why.
     Away(String),

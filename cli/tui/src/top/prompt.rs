@@ -43,9 +43,19 @@ impl Prompt {
             PromptKind::Filter => "filter: ",
             PromptKind::Line(_) => "type: ",
             PromptKind::Secret(_) | PromptKind::AskedSecret(_) => "secret (not shown): ",
-            PromptKind::New => "run (nothing: a shell): ",
+            PromptKind::New => "run: ",
             PromptKind::Search => "search all output: ",
             PromptKind::Tags(_) => "tags: ",
+        }
+    }
+
+    /// What an empty line means.
+    pub(super) fn hint(&self) -> &'static str {
+        match self.kind {
+            PromptKind::New => "nothing: a shell",
+            PromptKind::Tags(_) => "apart by blanks",
+            PromptKind::AskedSecret(_) => "nothing: no",
+            _ => "",
         }
     }
 

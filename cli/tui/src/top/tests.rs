@@ -8,7 +8,7 @@ use termd_proto::approval::ApprovalList;
 use termd_proto::terminal::TerminalInfo;
 
 use super::effect::Effect;
-use super::model::{Model, Now, Surroundings};
+use super::model::{Model, Now, Surroundings, Typist};
 use super::news::News;
 use crate::input::{Input, Key};
 
@@ -85,7 +85,7 @@ impl Stage {
         };
         stage.hear(News::Connected {
             terminals,
-            is_agents: false,
+            typist: Typist::Person,
         });
         stage
     }

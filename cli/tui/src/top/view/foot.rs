@@ -9,6 +9,7 @@ use crate::text::{cut, cut_left, put, width};
 use crate::top::look::{BOLD, FAINT, PLAIN, WARNING};
 use crate::top::model::{Daemon, Mode, Model};
 use crate::top::prompt::{Confirmed, Prompt};
+use crate::top::row::Row;
 
 /// Returns where the cursor is, where something is typed.
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Option<Position> {
@@ -44,7 +45,7 @@ fn asked(model: &Model, confirmed: &Confirmed) -> String {
         Confirmed::Kill(id) => (id, "end all that runs in"),
         Confirmed::Close(id) => (id, "end and close"),
     };
-    let name = model.rows.get(id).map(|row| row.label_or_id());
+    let name = model.rows.get(id).map(Row::label_or_id);
     format!("{what} {}? y/n", name.unwrap_or_else(|| id.to_string()))
 }
 
@@ -62,13 +63,16 @@ fn draw_prompt(prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Position {
     let before = cut_left(before, end.saturating_sub(x + 1));
     let at = put(buffer, (x, y), end, &before, PLAIN);
     put(buffer, (at, y), end, behind, PLAIN);
+    if prompt.field.text().is_empty() {
+        put(buffer, (at + 1, y), end, prompt.hint(), FAINT);
+    }
     Position::new(at.min(end.saturating_sub(1)), y)
 }
 
 /// The keys that do something now, the most useful first, as far as there is room.
 fn draw_keys(model: &Model, area: Rect, buffer: &mut Buffer) {
     let row = model.row_at_hand();
-    let state = row.map(super::super::row::Row::state);
+    let state = row.map(Row::state);
     let is_running = row.is_some_and(|row| row.info.state == TerminalState::Running);
     let has = row.is_some();
     let asks = model.questions.shown().is_some();

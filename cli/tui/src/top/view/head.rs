@@ -6,7 +6,7 @@ use termd_proto::attention::AttentionState;
 
 use crate::text::{cut, put, width};
 use crate::top::look::{BOLD, FAINT, WARNING, sign, style};
-use crate::top::model::{Daemon, Model};
+use crate::top::model::{Daemon, Model, Typist};
 use crate::top::row::Row;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
@@ -29,7 +29,9 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     let right = match &model.daemon {
         Daemon::Connecting => ("connecting".to_owned(), FAINT),
         Daemon::Away(_) => ("reconnecting".to_owned(), WARNING),
-        Daemon::Here if model.is_agents => ("an agent's: it answers nothing".to_owned(), WARNING),
+        Daemon::Here if model.typist == Typist::Agent => {
+            ("an agent's: it answers nothing".to_owned(), WARNING)
+        }
         Daemon::Here if !model.filter.is_empty() => (format!("/{}", model.filter), BOLD),
         Daemon::Here => return,
     };

@@ -64,12 +64,7 @@ fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut B
     let state = row.state();
     // A colour would be a block in the bar; the details above the screen have it.
     let state_style = if is_at_hand { BOLD } else { style(state) };
-    let selected = if is_at_hand { SELECTED } else { PLAIN };
-    let (plain, faint) = if is_at_hand {
-        (PLAIN, PLAIN)
-    } else {
-        (PLAIN, FAINT)
-    };
+    let faint = if is_at_hand { PLAIN } else { FAINT };
     let age = age(now_ms.saturating_sub(row.since_ms()));
     let age_at = end.saturating_sub(AGE_COLS.max(width(&age)));
     let mut x = put(buffer, (area.x, y), end, sign(state), state_style) + 1;
@@ -77,7 +72,7 @@ fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut B
         let word = format!("{:<8}", state.as_str());
         x = put(buffer, (x, y), age_at, &word, state_style) + 1;
     }
-    let name_style = if state.is_waiting() { BOLD } else { plain };
+    let name_style = if state.is_waiting() { BOLD } else { PLAIN };
     let columns = age_at.saturating_sub(x + 1);
     x = put(
         buffer,
@@ -88,7 +83,7 @@ fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut B
     ) + 1;
     let is_single = area.height < 2;
     let beside = if is_single {
-        row.gist()
+        facts([row.progress_text(), Some(row.gist())])
     } else {
         second_name(row)
     };
@@ -96,15 +91,18 @@ fn draw_row(row: &Row, now_ms: i64, area: Rect, is_at_hand: bool, buffer: &mut B
     put(buffer, (age_at, y), end, &format!("{age:>5}"), faint);
     if !is_single {
         let x = area.x + 2;
-        let mut texts = vec![row.who()];
-        texts.extend(row.progress_text());
-        texts.push(row.gist());
-        texts.retain(|text| !text.is_empty());
-        draw_rest((x, y + 1), end, &texts.join(" · "), faint, buffer);
+        let shown = facts([Some(row.who()), row.progress_text(), Some(row.gist())]);
+        draw_rest((x, y + 1), end, &shown, faint, buffer);
     }
     if is_at_hand {
-        paint(buffer, area, selected);
+        paint(buffer, area, SELECTED);
     }
+}
+
+/// What is known of them, in one line.
+fn facts<const N: usize>(facts: [Option<String>; N]) -> String {
+    let known = facts.into_iter().flatten().filter(|fact| !fact.is_empty());
+    known.collect::<Vec<_>>().join(" · ")
 }
 
 /// The command of a terminal that is called by its label.
