@@ -118,7 +118,7 @@ fn an_agent_that_runs_it_gets_no_persons_rights() {
         screen["rendering"].as_str().unwrap().contains(text)
     };
     wait_until("it is drawn", || shows(&mut agent, "asks you"));
-    assert!(shows(&mut agent, "an agent's"));
+    wait_until("it is told", || shows(&mut agent, "an agent's"));
     wait_until("the daemon refuses", || {
         press(&mut agent, "y");
         shows(&mut agent, "agent") && !shows(&mut agent, "? help")
