@@ -50,7 +50,7 @@ impl ChangedTty {
     }
 
     /// Raw mode once more, where another process may have set others meanwhile.
-    pub(crate) fn renew_raw(&self) -> Result<(), CliError> {
+    pub(crate) fn renew_raw() -> Result<(), CliError> {
         let cannot =
             |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());
         let stdin = io::stdin();

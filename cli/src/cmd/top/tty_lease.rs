@@ -84,7 +84,7 @@ impl TtyLease {
                 }
                 // Somebody has stopped it, and the tty was another's meanwhile.
                 _ = continued.recv() => {
-                    self.raw.renew_raw()?;
+                    ChangedTty::renew_raw()?;
                     output::print(ENTER)?;
                     let _ = tell.try_send(TtyChange::Overwritten);
                 }

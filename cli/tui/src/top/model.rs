@@ -486,7 +486,9 @@ impl Model {
         let now = self.now.at;
         match self.rows.get_mut(&info.id) {
             Some(row) => {
-                row.info = info;
+                // What an event has said since may be newer than this answer.
+                let attention = row.info.attention.take().or(info.attention.clone());
+                row.info = TerminalInfo { attention, ..info };
                 row.stale_since.get_or_insert(now);
             }
             None => {
@@ -507,7 +509,10 @@ impl Model {
                 (row.info.cols, row.info.rows) = (cols, rows);
             }
             TerminalEvent::Attention { id, attention } => {
-                let row = self.rows.get_mut(&id)?;
+                let Some(row) = self.rows.get_mut(&id) else {
+                    // What is being read of it may be older than this.
+                    return Some(Effect::Call(Call::Show(id)));
+                };
                 row.info.attention = Some(attention);
                 row.stale_since.get_or_insert(now);
             }

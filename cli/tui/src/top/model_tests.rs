@@ -222,3 +222,24 @@ fn the_mouse_selects_and_scrolls() {
     stage.input(mouse(MouseAction::WheelUp, 3, 3));
     assert_eq!(at_hand(&stage), "a");
 }
+
+#[test]
+fn an_answer_does_not_take_back_what_an_event_has_said_since() {
+    let mut stage = two();
+    let failed = info("b", "failed", "/x");
+    stage.hear(News::Event(TerminalEvent::Attention {
+        id: failed.id.clone(),
+        attention: failed.attention.clone().unwrap(),
+    }));
+    let asked_before = info("b", "running-exited", "/x");
+    stage.hear(News::Shown(Box::new(asked_before)));
+    let row = &stage.model.rows[&failed.id];
+    assert_eq!(row.state().as_str(), "failed");
+    // Of one that is not known yet it is asked.
+    let new = info("new", "failed", "/x");
+    let heard = stage.hear(News::Event(TerminalEvent::Attention {
+        id: new.id.clone(),
+        attention: new.attention.unwrap(),
+    }));
+    assert!(calls(heard).contains(&Call::Show(new.id)));
+}
