@@ -272,6 +272,9 @@ impl Model {
         {
             self.filter = prompt.field.text().to_owned();
             self.list_top = 0;
+            // The best match is at hand.
+            self.arrange();
+            self.step(isize::MIN);
         }
     }
 

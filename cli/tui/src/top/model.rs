@@ -552,7 +552,7 @@ impl Model {
         });
     }
 
-    fn arrange(&mut self) {
+    pub(super) fn arrange(&mut self) {
         let was_in_sight = self.is_at_hand_in_sight();
         let place = self
             .at_hand
