@@ -3,7 +3,7 @@
 //! - The parts: [`input`] reads keys, [`text_field`] edits a line, [`screen_view`] draws a terminal's
 //!   screen, [`text`] cuts and wraps, [`canvas`] makes bytes of what has changed.
 //! - [`top`] is the overview. Its model is pure, and so is what it shows of it; what it does is a value
-//!   ([`top::Effect`]) that is carried out elsewhere.
+//!   ([`top::effect::Effect`]) that is carried out elsewhere.
 //!
 //! **Invariant:** a tty gets cells and nothing else of what programs have printed and named. This crate
 //! knows the daemon by its contract alone, and reads no tty itself.

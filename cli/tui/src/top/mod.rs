@@ -1,9 +1,9 @@
 //! `termctl top`: all terminals, the screen of the one at hand, and what waits for the person.
 //!
-//! - [`model`] is the state: [`keys`] change it, and [`news`] of the daemon. With it [`row`],
-//!   [`arrangement`], [`questions`], [`prompt`].
-//! - [`view()`](view::view) is the picture of it, in the parts of [`layout`].
-//! - [`effect`] is what it does. [`feed`] and [`screen_feed`] hear the daemon, and [`calls`] ask it.
+//! - [`model`] is the state: `keys` change it, and [`news`] of the daemon. With it `row`, `arrangement`,
+//!   `questions`, `prompt`.
+//! - [`view()`](view::view) is the picture of it, in the parts of `layout`.
+//! - [`effect`] is what it does. `feed` and `screen_feed` hear the daemon, and `calls` ask it.
 //!
 //! Nothing asks the daemon for anything while nothing changes.
 
