@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jsonrpsee::types::ErrorObjectOwned;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::interact::{TypeInput, TypedInput};
@@ -27,19 +30,43 @@ const CHUNKS: usize = 4;
 /// The pause between two attempts while the terminal's input queue is full.
 pub(crate) const FULL_PAUSE: Duration = Duration::from_millis(50);
 
-/// Starts reading standard input. The channel closes at the end of input or at an error.
-///
-/// The thread may block in read(2) until the process ends.
-pub(crate) fn read_stdin() -> Result<mpsc::Receiver<Vec<u8>>, CliError> {
+/// Standard input, read for as long as the value lives. A later reader gets all that comes after that.
+#[derive(Debug)]
+pub(crate) struct Stdin {
+    chunks: mpsc::Receiver<Vec<u8>>,
+    /// Its end ends the thread.
+    _stop: OwnedFd,
+}
+
+impl Stdin {
+    /// The next chunk; `None` at the end of input or at an error. Cancel safe.
+    pub(crate) async fn recv(&mut self) -> Option<Vec<u8>> {
+        self.chunks.recv().await
+    }
+
+    /// The chunks, for a reader that knows nothing of their origin.
+    pub(crate) fn chunks(&mut self) -> &mut mpsc::Receiver<Vec<u8>> {
+        &mut self.chunks
+    }
+
+    /// The next chunk, if it is there.
+    pub(crate) fn try_recv(&mut self) -> Option<Vec<u8>> {
+        self.chunks.try_recv().ok()
+    }
+}
+
+/// Starts reading standard input.
+pub(crate) fn read_stdin() -> Result<Stdin, CliError> {
     let cannot = |error| CliError::Io("cannot read standard input", error);
     // Not `Stdin`, whose buffer would keep bytes from later readers.
     let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?);
     let (chunks, receiver) = mpsc::channel(CHUNKS);
+    let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| cannot(error.into()))?;
     std::thread::Builder::new()
         .name("stdin".to_owned())
         .spawn(move || {
             let mut buffer = vec![0; READ_BYTES];
-            loop {
+            while is_readable(&stdin, &stopped) {
                 match stdin.read(&mut buffer) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => break,
@@ -53,7 +80,26 @@ pub(crate) fn read_stdin() -> Result<mpsc::Receiver<Vec<u8>>, CliError> {
             }
         })
         .map_err(cannot)?;
-    Ok(receiver)
+    Ok(Stdin {
+        chunks: receiver,
+        _stop: stop,
+    })
+}
+
+/// Waits until there is something to read, or the end of it. False: nobody wants it any more.
+fn is_readable(stdin: &File, stopped: &OwnedFd) -> bool {
+    loop {
+        let mut either = [
+            PollFd::new(stdin, PollFlags::IN),
+            PollFd::new(stopped, PollFlags::IN),
+        ];
+        match poll(&mut either, None) {
+            Err(Errno::INTR) => {}
+            // What cannot be polled is read.
+            Err(_) => return true,
+            Ok(_) => return either[1].revents().is_empty(),
+        }
+    }
 }
 
 /// Types bytes into a terminal, and waits while its queue is full. Returns how many bytes were sent,

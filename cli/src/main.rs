@@ -42,7 +42,11 @@ use anyhow::Context as _;
 
 fn main() -> anyhow::Result<()> {
     completion::answer_shell();
-    let cli = match Cli::read(std::env::args_os().collect()) {
+    let mut words = std::env::args_os().collect();
+    if is_for_person() {
+        args::name_top(&mut words);
+    }
+    let cli = match Cli::read(words) {
         Ok(cli) => cli,
         Err(error) => refuse(&error),
     };
@@ -60,6 +64,12 @@ fn main() -> anyhow::Result<()> {
     };
     // Threads may be blocked in a read or a write, so this does not join them.
     std::process::exit(i32::from(code.0));
+}
+
+/// Whether a person is at a tty that can show more than lines.
+fn is_for_person() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    attach::tty::is_interactive() && !is_dumb
 }
 
 /// Prints help or the version, or the error; as JSON if `--json` is given.

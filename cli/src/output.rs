@@ -125,6 +125,12 @@ impl Pump {
         self.chunks.is_closed() || self.chunks.capacity() > 0
     }
 
+    /// What takes chunks, for a writer that knows nothing of where they go. The thread ends when it is
+    /// dropped, too.
+    pub(crate) fn sender(&self) -> mpsc::Sender<Vec<u8>> {
+        self.chunks.clone()
+    }
+
     /// Queues a chunk, and waits while the queue is full. Cancel safe: either all of the chunk is queued
     /// or nothing.
     pub(crate) async fn write(&mut self, chunk: Vec<u8>) -> Result<(), CliError> {

@@ -107,6 +107,9 @@ pub(crate) enum UsageError {
         "a replay needs a tty on both ends; `termctl screen --at` and `termctl export` do without"
     )]
     ReplayNeedsTty,
+    /// `top` from a pipe or a file.
+    #[error("top needs a tty on both ends; `termctl list` does without")]
+    TopNeedsTty,
     /// `replay` or `screenshot --animate`: `--from` is behind `--to`.
     #[error("nothing was printed from --from to --to")]
     EmptyRange,

@@ -24,6 +24,7 @@ pub mod duration;
 pub mod error;
 pub mod event;
 pub mod file;
+pub mod glance;
 pub mod id;
 pub mod import;
 pub mod interact;

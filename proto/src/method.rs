@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::event::TerminalEvent;
 use crate::{
-    acp, approval, attention, audit, command, daemon, file, import, interact, policy, recording,
-    screen, search, secret, shell, terminal,
+    acp, approval, attention, audit, command, daemon, file, glance, import, interact, policy,
+    recording, screen, search, secret, shell, terminal,
 };
 
 /// A method of the socket, named by its params.
@@ -79,6 +79,7 @@ methods! {
     "session.interact" interact::Interact => interact::WaitForResult;
     "session.activity" interact::GetActivity => interact::Activity;
     "session.screen" screen::ReadScreen => screen::ScreenResult;
+    "session.glance" glance::GlanceAtTerminals => Vec<glance::Glance>;
 
     // Recordings.
     "session.timeline" recording::ReadTimeline => recording::Timeline;

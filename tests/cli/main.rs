@@ -73,3 +73,11 @@ mod output {
     mod search;
     mod tty;
 }
+
+/// `top`.
+mod top {
+    mod overview;
+    mod questions;
+    mod top_tty;
+    mod tty;
+}

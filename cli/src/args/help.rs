@@ -29,7 +29,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     (
         "Look things up",
-        &["list", "show", "history", "search", "audit"],
+        &["top", "list", "show", "history", "search", "audit"],
     ),
     ("The daemon", &["status", "daemon"]),
     (
@@ -165,6 +165,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("show", &["termctl show web"]),
+    ("top", &["termctl top"]),
     ("status", &["termctl status"]),
     (
         "daemon",

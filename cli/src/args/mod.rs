@@ -24,6 +24,7 @@ mod send;
 mod setup;
 mod suggestions;
 mod tag;
+mod top;
 mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
@@ -36,7 +37,8 @@ pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
 pub(crate) use exec::ExecArgs;
 pub(crate) use hook::{HookAgentArg, HookArgs};
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
-pub(crate) use replay::ReplayArgs;
+pub(crate) use reading::name_top;
+pub(crate) use replay::{ReplayArgs, Speed};
 pub(crate) use run::{
     CreateArgs, LinesArgs, NewArgs, ReadArgs, RunArgs, StartArgs, StayArgs, StdioArgs,
 };
@@ -48,6 +50,7 @@ pub(crate) use search::{PatternArgs, SearchArgs, SearchInArg};
 pub(crate) use send::{InputPart, SendArgs};
 pub(crate) use setup::SetupArgs;
 pub(crate) use tag::{TagArgs, TaggedArgs};
+pub(crate) use top::TopArgs;
 pub(crate) use words::verb;
 
 use termd_mcp::Toolset;
@@ -179,6 +182,10 @@ pub(crate) enum Verb {
     /// Use a terminal from this one
     #[command(alias = "a")]
     Attach(AttachArgs),
+    /// Watch all terminals, answer what waits, and use one: what termctl opens without a verb
+    ///
+    /// Enter attaches, y, a and n answer the gate's questions, / filters, ? lists the keys, q quits.
+    Top(TopArgs),
     /// Give a terminal another label
     Rename(RenameArgs),
     /// Give a terminal tags, words that group it with others, or take them away

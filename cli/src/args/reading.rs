@@ -35,10 +35,21 @@ impl Cli {
     }
 }
 
+/// Makes the bare name `termctl top`: for a person at a tty.
+pub(crate) fn name_top(words: &mut Vec<OsString>) {
+    if words.len() == 1 && !is_askpass(words) {
+        words.push("top".into());
+    }
+}
+
+fn is_askpass(words: &[OsString]) -> bool {
+    let name = words.first().map(Path::new).and_then(Path::file_name);
+    name.is_some_and(|name| name == ASKPASS)
+}
+
 /// Makes the name under which sudo(8), ssh(1) and git(1) run this program its verb.
 fn name_askpass(words: &mut Vec<OsString>) {
-    let name = words.first().map(Path::new).and_then(Path::file_name);
-    if name.is_some_and(|name| name == ASKPASS) {
+    if is_askpass(words) {
         words.splice(1..1, ["askpass".into(), "--".into()]);
     }
 }

@@ -35,7 +35,7 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["log", "cat", "output"], &["read"]),
     (&["tail"], &["read --tail", "read --follow"]),
     (&["follow"], &["read --follow"]),
-    (&["top"], &["list"]),
+    (&["dashboard", "ui", "htop"], &["top"]),
     (&["at", "join", "resume"], &["attach"]),
     (&["new-session"], &["new"]),
     (&["start", "spawn"], &["create"]),
@@ -228,7 +228,7 @@ mod tests {
         for (typed, tip) in [
             ("log shell", "tip: see 'read'\n"),
             ("tail shell", "tip: see 'read --tail' and 'read --follow'\n"),
-            ("top", "tip: see 'list'\n"),
+            ("htop", "tip: see 'top'\n"),
             ("wait-for x", "tip: see 'wait --for'\n"),
             ("new-session", "tip: see 'new'\n"),
             ("lst", "tip: see 'list'\n"),

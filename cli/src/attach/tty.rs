@@ -49,6 +49,16 @@ impl ChangedTty {
         })
     }
 
+    /// Raw mode once more, where another process may have set others meanwhile.
+    pub(crate) fn renew_raw() -> Result<(), CliError> {
+        let cannot =
+            |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());
+        let stdin = io::stdin();
+        let mut modes = rustix::termios::tcgetattr(&stdin).map_err(cannot)?;
+        modes.make_raw();
+        rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &modes).map_err(cannot)
+    }
+
     fn change(change: impl FnOnce(&mut Termios)) -> Result<Self, CliError> {
         let cannot =
             |error: rustix::io::Errno| CliError::Io("cannot set the tty's modes", error.into());

@@ -40,6 +40,7 @@ mod several;
 mod show;
 mod status;
 mod tag;
+mod top;
 mod wait;
 
 use std::pin::Pin;
@@ -105,6 +106,7 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::Show(args) => Box::pin(show::run(context, args)),
         Verb::Attach(args) => Box::pin(attach::run(context, args)),
         Verb::Tag(args) => Box::pin(tag::run(context, args)),
+        Verb::Top(args) => Box::pin(top::run(context, args)),
         Verb::Rename(args) => Box::pin(rename::run(context, args)),
         Verb::Resize(args) => Box::pin(resize::run(context, args)),
         Verb::Mcp(args) => Box::pin(async move { mcp::run(context, &args).await }),

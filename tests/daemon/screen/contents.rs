@@ -1,7 +1,7 @@
 //! `session.screen`: what a screen shows in each format and in each state of a terminal.
 
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon, assert_members, merged, sh};
+use termd_test_support::{RawClient, TestDaemon, assert_members, merged, sh, wait_until};
 
 /// Starts a script and waits until it has printed `mark`: the id.
 fn started(client: &mut RawClient, script: &str, mark: &str) -> String {
@@ -302,4 +302,27 @@ fn bad_params_are_refused_by_field() {
     }
     let error = client.err("session.screen", &json!({ "id": "nobody" }));
     error.assert_is(-32002, "terminal_not_found");
+}
+
+#[test]
+fn a_glance_shows_the_last_line_and_is_no_look() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let script =
+        "printf 'one\\n\\033]7;file:///tmp\\007\\033]9;4;1;42\\007two\\033[31m red\\n\\n'; exit 3";
+    let id = client.create_terminal(&sh(script));
+    wait_until("it has failed", || {
+        let shown = client.ok("session.show", &json!({ "id": id }));
+        shown["attention"]["state"] == "failed"
+    });
+    let glances = client.ok("session.glance", &json!({ "ids": [id, "nowhere"] }));
+    assert_eq!(
+        glances,
+        json!([{ "id": id, "last_line": "two red", "cwd": "/tmp", "progress": { "normal": 42 } }])
+    );
+    let shown = client.ok("session.show", &json!({ "id": id }));
+    assert_eq!(shown["attention"]["state"], "failed", "nobody has seen it");
+    let many = vec!["x"; 257];
+    let refused = client.err("session.glance", &json!({ "ids": many }));
+    assert_eq!(refused.data["field"], "ids");
 }

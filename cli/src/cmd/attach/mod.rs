@@ -23,6 +23,7 @@ use termd_proto::terminal::{
 use termd_proto::{Tags, TerminalRef};
 use tokio::time::timeout;
 
+use self::ending::Ending;
 use self::input_queue::IN_DOUBT;
 use self::session::{Session, SizePolicy};
 use super::Context;
@@ -75,13 +76,40 @@ async fn used_last(link: &Link) -> Result<TerminalInfo, CliError> {
     last.ok_or(CliError::NothingToAttach)
 }
 
-/// Attaches to a terminal.
+/// Attaches to a terminal, and says how that ended.
 pub(super) async fn attach(
     context: Context,
     link: &Link,
     info: &TerminalInfo,
     args: &AttachArgs,
 ) -> Result<ExitCode, CliError> {
+    let attached = attach_quietly(link, info, args).await?;
+    // The last picture of a command that had exited stays. Its cursor may be anywhere.
+    if info.state != TerminalState::Running && !context.json && io::stderr().is_terminal() {
+        output::print(b"\r\n\x1b[J")?;
+    }
+    if attached.is_in_doubt {
+        output::note(IN_DOUBT);
+    }
+    let ending = attached.ending?;
+    if context.json {
+        output::print_json(&serde_json::json!({
+            "id": info.id,
+            "detached": ending.is_detached(),
+            "exit_status": ending.status(),
+        }))?;
+    } else {
+        output::status_line(&ending.line());
+    }
+    Ok(ending.exit_code())
+}
+
+/// Attaches to a terminal. Returns how that ended, and whether typed input may not have arrived.
+pub(super) async fn attach_quietly(
+    link: &Link,
+    info: &TerminalInfo,
+    args: &AttachArgs,
+) -> Result<Attached, CliError> {
     let mode = if args.read_only {
         AttachMode::Watch
     } else {
@@ -108,24 +136,18 @@ pub(super) async fn attach(
         output::print(&filter.reset())?;
     }
     drop(raw_tty);
-    // The last picture of a command that had exited stays. Its cursor may be anywhere.
-    if info.state != TerminalState::Running && !context.json && io::stderr().is_terminal() {
-        output::print(b"\r\n\x1b[J")?;
-    }
-    if session.queue.is_lost_at(&ending) {
-        output::note(IN_DOUBT);
-    }
-    let ending = ending?;
-    if context.json {
-        output::print_json(&serde_json::json!({
-            "id": info.id,
-            "detached": ending.is_detached(),
-            "exit_status": ending.status(),
-        }))?;
-    } else {
-        output::status_line(&ending.line());
-    }
-    Ok(ending.exit_code())
+    let is_in_doubt = session.queue.is_lost_at(&ending);
+    Ok(Attached {
+        ending,
+        is_in_doubt,
+    })
+}
+
+/// What came of attaching.
+pub(super) struct Attached {
+    pub(super) ending: Result<Ending, CliError>,
+    /// Whether some of what was typed may not have arrived.
+    pub(super) is_in_doubt: bool,
 }
 
 /// Whose size the terminal gets. One in which a full-screen program runs is not made smaller without being

@@ -10,7 +10,6 @@ use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{TerminalInfo, TerminalState};
 use tokio::signal::unix::{Signal, SignalKind};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use super::ending::{Ending, unless_lost};
@@ -25,7 +24,7 @@ use crate::attach::notice::Notices;
 use crate::attach::tty_filter::TtyFilter;
 use crate::confirm::Consent;
 use crate::error::CliError;
-use crate::input::read_stdin;
+use crate::input::{Stdin, read_stdin};
 use crate::output::Pump;
 use crate::signals::{self, Signals};
 
@@ -70,7 +69,7 @@ pub(super) struct Session<'a> {
     consent: Consent,
     key_line: KeyLine,
     pub(super) queue: InputQueue,
-    typed: mpsc::Receiver<Vec<u8>>,
+    typed: Stdin,
     window: Signal,
     signals: Signals,
 }

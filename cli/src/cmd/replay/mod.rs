@@ -32,7 +32,6 @@ use termd_proto::TerminalRef;
 use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
 use tokio::signal::unix::{Signal, SignalKind};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use self::frame::Frame;
@@ -50,7 +49,7 @@ use crate::attach::tty::{self, ChangedTty};
 use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
-use crate::input::read_stdin;
+use crate::input::{Stdin, read_stdin};
 use crate::output::{self, Pump};
 use crate::output_position::OutputPosition;
 use crate::signals::{self, Signals};
@@ -181,7 +180,7 @@ struct Theatre {
     player: Player,
     display: Display,
     keys: KeyReader,
-    typed: mpsc::Receiver<Vec<u8>>,
+    typed: Stdin,
     window: Signal,
     signals: Signals,
     /// What the tty shows; `None`: anything.

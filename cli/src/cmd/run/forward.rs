@@ -46,7 +46,7 @@ impl StdinForwarder<'_> {
         while let Some(mut chunk) = stdin.recv().await {
             // Fewer and larger calls, where more is there.
             while chunk.len() < MAX_SEND_BYTES / 2
-                && let Ok(more) = stdin.try_recv()
+                && let Some(more) = stdin.try_recv()
             {
                 chunk.extend(more);
             }

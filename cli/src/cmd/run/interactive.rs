@@ -7,7 +7,6 @@ use termd_client::{Form, Link, OutputReader};
 use termd_proto::terminal::ReadFrom;
 use termd_proto::{Offset, TerminalRef};
 use tokio::signal::unix::{Signal, SignalKind};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use super::Outcome;
@@ -22,7 +21,7 @@ use crate::cmd::attach::session::LAST_SEND;
 use crate::cmd::attach::{LAST_WRITE, resize_to_window};
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
-use crate::input::read_stdin;
+use crate::input::{Stdin, read_stdin};
 use crate::output::{self, Pump};
 use crate::signal_number::SIGHUP;
 use crate::signals::{self, Signals};
@@ -88,7 +87,7 @@ struct Keyboard<'a> {
     /// Lines of termctl's own, between those of the command.
     lines: Pump,
     queue: InputQueue,
-    typed: mpsc::Receiver<Vec<u8>>,
+    typed: Stdin,
     window: Signal,
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
+use termd_proto::glance::{Glance, GlanceAtTerminals, MAX_GLANCE_BYTES, MAX_GLANCES};
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::{Front, MAX_WAIT_MS};
 
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
-use crate::service::{Catalog, OutputSecrets, Screens};
+use crate::service::{Catalog, OutputSecrets, Screens, one_line};
 use crate::terminal::screen::history::{Moment, past_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
@@ -34,6 +35,7 @@ impl ScreenHandler {
     pub fn register(self, api: &mut Api) {
         let handler = Arc::new(self);
         api.method(&handler, Self::screen);
+        api.method(&handler, Self::glance);
     }
 }
 
@@ -179,5 +181,46 @@ impl ScreenHandler {
             rendering: Some(rendering),
             settled,
         })
+    }
+}
+
+impl ScreenHandler {
+    async fn glance(
+        self: Arc<Self>,
+        params: GlanceAtTerminals,
+        context: Arc<ConnectionContext>,
+    ) -> RpcResult<Vec<Glance>> {
+        if params.ids.len() > MAX_GLANCES {
+            let problem = format!("may be {MAX_GLANCES} at the most");
+            return Err(RpcError::invalid_params("ids", &problem));
+        }
+        let mut glances = Vec::with_capacity(params.ids.len());
+        for id in &params.ids {
+            if let Ok(terminal) = self.catalog.find(id).await {
+                glances.push(self.glance_at(&terminal, context.reader()));
+            }
+        }
+        Ok(glances)
+    }
+
+    fn glance_at(&self, terminal: &Terminal, reader: Front) -> Glance {
+        let look = |model: &Model| {
+            (
+                model.last_text(),
+                model.cwd().map(str::to_owned),
+                model.progress(),
+            )
+        };
+        let (last_line, cwd, progress) = terminal.screen.look(look).unwrap_or_default();
+        let last_line = last_line.map(|line| {
+            let hidden = self.output_secrets.hidden_in_lines(reader, terminal, &line);
+            one_line(&hidden.unwrap_or(line), MAX_GLANCE_BYTES)
+        });
+        Glance {
+            id: terminal.id().clone(),
+            last_line,
+            cwd,
+            progress,
+        }
     }
 }

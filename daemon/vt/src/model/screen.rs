@@ -60,6 +60,17 @@ impl Model {
         self.terminal.screen.active == ActiveScreen::Alternate
     }
 
+    /// Returns the text of the last row that has some, without the blanks at its end.
+    pub fn last_text(&self) -> Option<String> {
+        let rows = (0..self.size().rows).rev();
+        rows.map(|y| self.row_text(y)).find(|text| !text.is_empty())
+    }
+
+    /// Returns the shell's directory, as it says itself (OSC 7, 9;9, 1337).
+    pub fn cwd(&self) -> Option<&str> {
+        self.terminal.shell.cwd.as_deref()
+    }
+
     /// Returns what a program reports of its progress (OSC 9;4).
     pub fn progress(&self) -> Option<Progress> {
         self.terminal.shell.progress

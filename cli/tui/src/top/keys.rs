@@ -1,0 +1,516 @@
+//! What keys and the mouse do to the overview.
+
+use std::time::Instant;
+
+use ratatui_core::layout::Position;
+use termd_client::escape::escaped;
+use termd_proto::approval::Decision;
+use termd_proto::search::SearchHit;
+use termd_proto::secret::Secret;
+use termd_proto::tag::{InvalidTag, Tag, TooManyTags};
+use termd_proto::terminal::{Stdio, TerminalState};
+use termd_proto::{Tags, TerminalId};
+
+use super::arrangement::Item;
+use super::effect::{Call, Effect, Leave};
+use super::model::{Daemon, Hits, Mode, Model, Now, item_height};
+use super::prompt::{Confirmed, Prompt, PromptKind};
+use super::questions::Question;
+use crate::input::{Input, Key, Mouse, MouseAction};
+
+/// Why a line cannot be a terminal's tags.
+#[derive(Debug, thiserror::Error)]
+enum TagsError {
+    #[error(transparent)]
+    Tag(#[from] InvalidTag),
+    #[error(transparent)]
+    Count(#[from] TooManyTags),
+}
+
+/// Rows that the wheel scrolls.
+const WHEEL_ROWS: u16 = 3;
+
+impl Model {
+    /// Takes what the person does.
+    pub fn take_input(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        self.now = now;
+        self.is_disordered = true;
+        let effects = match input {
+            Input::Key(Key::Ctrl('z')) => vec![Effect::Leave(Leave::Suspend)],
+            Input::Key(key) => self.press(key, now.at),
+            Input::Paste(text) => {
+                if let Mode::Prompt(prompt) = &mut self.mode {
+                    prompt.field.paste(&text);
+                    self.filter_by_prompt();
+                }
+                Vec::new()
+            }
+            Input::Mouse(mouse) => {
+                self.use_mouse(mouse);
+                Vec::new()
+            }
+        };
+        self.settle(now, effects)
+    }
+
+    fn press(&mut self, key: Key, now: Instant) -> Vec<Effect> {
+        match std::mem::replace(&mut self.mode, Mode::Browse) {
+            Mode::Browse => self.press_in_list(key, now),
+            Mode::Prompt(prompt) => self.press_in_prompt(prompt, key),
+            Mode::Confirm(confirmed) => self.confirm(confirmed, key),
+            Mode::Question(from) => self.press_in_question(from, key, now),
+            Mode::Help(from) => {
+                if let Some(from) = scrolled(from, key, self.size.1) {
+                    self.mode = Mode::Help(from);
+                }
+                Vec::new()
+            }
+            Mode::Hits(hits) => self.press_in_hits(hits, key),
+        }
+    }
+
+    fn press_in_list(&mut self, key: Key, now: Instant) -> Vec<Effect> {
+        match key {
+            Key::Up | Key::Ctrl('p') => self.step(-1),
+            Key::Down | Key::Ctrl('n') => self.step(1),
+            Key::Home => self.step(isize::MIN),
+            Key::End => self.step(isize::MAX),
+            Key::PageUp => self.scroll_screen(i64::from(self.layout().screen.height)),
+            Key::PageDown => self.scroll_screen(-i64::from(self.layout().screen.height)),
+            Key::Tab => {
+                self.shows_ended = !self.shows_ended;
+                self.say(if self.shows_ended {
+                    "those that have ended are listed, too"
+                } else {
+                    "only what runs or waits is listed"
+                });
+            }
+            Key::Escape => self.filter.clear(),
+            Key::Char('?') => self.mode = Mode::Help(0),
+            Key::Char('/') => {
+                self.mode = Mode::Prompt(Prompt::new(PromptKind::Filter, &self.filter));
+            }
+            Key::Char('g') => {
+                self.grouping = self.grouping.next();
+                self.say(self.grouping.said());
+            }
+            Key::Char('q') | Key::Ctrl('c') => return vec![Effect::Leave(Leave::Quit)],
+            Key::Char(c) => return self.act(c, now),
+            Key::Enter => return self.act_at_hand('\r'),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The keys that need the daemon.
+    fn act(&mut self, key: char, now: Instant) -> Vec<Effect> {
+        if self.daemon != Daemon::Here {
+            self.say("the daemon does not answer");
+            return Vec::new();
+        }
+        match key {
+            'y' | 'a' => self.answer(key, now),
+            'n' if self.questions.shown().is_some() => self.answer(key, now),
+            'v' if self.questions.shown().is_some() => {
+                self.mode = Mode::Question(0);
+                Vec::new()
+            }
+            'n' => self.ask_for(PromptKind::New),
+            's' => self.ask_for(PromptKind::Search),
+            'p' => match self.questions.readable(now) {
+                Some(Question::Secret(asked)) => {
+                    let id = asked.id.clone();
+                    self.ask_for(PromptKind::AskedSecret(id))
+                }
+                _ => self.act_at_hand('p'),
+            },
+            'i' | 'k' | 'x' | 'r' | 'c' | 't' => self.act_at_hand(key),
+            _ => {
+                self.say("? lists the keys");
+                Vec::new()
+            }
+        }
+    }
+
+    /// The keys that are of the terminal at hand.
+    fn act_at_hand(&mut self, key: char) -> Vec<Effect> {
+        if self.daemon != Daemon::Here {
+            self.say("the daemon does not answer");
+            return Vec::new();
+        }
+        let Some(row) = self.row_at_hand() else {
+            self.say("there is no terminal: n starts one");
+            return Vec::new();
+        };
+        let id = row.info.id.clone();
+        let is_running = row.info.state == TerminalState::Running;
+        let is_pty = row.info.stdio == Stdio::Pty;
+        match key {
+            '\r' if !is_running => self.say("it has ended: r replays it"),
+            '\r' if !is_pty => self.say("it has no tty to attach to"),
+            '\r' => return vec![Effect::Leave(Leave::Attach(id))],
+            'r' => return vec![Effect::Leave(Leave::Replay(id, None))],
+            'c' => return vec![Effect::Call(Call::Copy(id))],
+            't' => {
+                let tags = row.tags();
+                self.mode = Mode::Prompt(Prompt::new(PromptKind::Tags(id), &tags));
+            }
+            'i' | 'p' | 'k' if !is_running => self.say("it has ended"),
+            'i' => return self.ask_for(PromptKind::Line(id)),
+            'p' => return self.ask_for(PromptKind::Secret(id)),
+            'k' => self.mode = Mode::Confirm(Confirmed::Kill(id)),
+            'x' if is_running => self.mode = Mode::Confirm(Confirmed::Close(id)),
+            'x' => return vec![Effect::Call(Call::Close(id))],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn ask_for(&mut self, kind: PromptKind) -> Vec<Effect> {
+        self.mode = Mode::Prompt(Prompt::new(kind, ""));
+        Vec::new()
+    }
+
+    fn answer(&mut self, key: char, now: Instant) -> Vec<Effect> {
+        let Some(question) = self.questions.shown() else {
+            self.say("nothing asks");
+            return Vec::new();
+        };
+        let is_no = key == 'n';
+        let id = question.id().clone();
+        let effect = match question {
+            Question::Secret(_) if is_no => Call::AnswerSecret(id, None),
+            Question::Secret(_) => {
+                self.say("it asks for a secret: p types it, n says no");
+                return Vec::new();
+            }
+            Question::Gate(info) => {
+                let decision = match key {
+                    'a' if info.only_once.is_some() => {
+                        let why = info.only_once.clone().unwrap_or_default();
+                        self.say(&format!("only once: {}", escaped(&why)));
+                        return Vec::new();
+                    }
+                    'a' => Decision::Always,
+                    'y' => Decision::Approve,
+                    _ => Decision::Deny,
+                };
+                Call::Answer(id, decision)
+            }
+        };
+        if self.questions.readable(now).is_none() {
+            self.say("a question has just come: read it, and answer again");
+            return Vec::new();
+        }
+        // Nobody agrees to what they have not seen all of.
+        if !is_no && !self.question_fits() {
+            self.mode = Mode::Question(0);
+            return Vec::new();
+        }
+        vec![Effect::Call(effect)]
+    }
+
+    fn press_in_question(&mut self, from: u16, key: Key, now: Instant) -> Vec<Effect> {
+        let (page, last) = (self.question_page(), self.last_question_line());
+        match key {
+            Key::Char(key @ ('y' | 'a' | 'n')) => {
+                let is_seen = from >= last || key == 'n';
+                let question = self.questions.readable(now);
+                match question {
+                    Some(Question::Gate(info)) if is_seen => {
+                        let decision = match key {
+                            'a' if info.only_once.is_none() => Decision::Always,
+                            'n' => Decision::Deny,
+                            _ => Decision::Approve,
+                        };
+                        return vec![Effect::Call(Call::Answer(info.id.clone(), decision))];
+                    }
+                    Some(Question::Secret(asked)) if key == 'n' => {
+                        return vec![Effect::Call(Call::AnswerSecret(asked.id.clone(), None))];
+                    }
+                    _ => {
+                        if !is_seen {
+                            self.say("read it to its end first");
+                        }
+                        self.mode = Mode::Question(from);
+                    }
+                }
+            }
+            key => {
+                if let Some(from) = scrolled(from, key, page) {
+                    self.mode = Mode::Question(from.min(last));
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn press_in_prompt(&mut self, mut prompt: Prompt, key: Key) -> Vec<Effect> {
+        match key {
+            Key::Enter => return self.submit(prompt),
+            Key::Escape | Key::Ctrl('c') => {
+                if prompt.kind == PromptKind::Filter {
+                    self.filter.clear();
+                }
+            }
+            Key::Up | Key::Down if prompt.kind == PromptKind::Filter => {
+                self.step(if key == Key::Up { -1 } else { 1 });
+                self.mode = Mode::Prompt(prompt);
+            }
+            key => {
+                prompt.field.press(key);
+                self.mode = Mode::Prompt(prompt);
+                self.filter_by_prompt();
+            }
+        }
+        Vec::new()
+    }
+
+    fn filter_by_prompt(&mut self) {
+        if let Mode::Prompt(prompt) = &self.mode
+            && prompt.kind == PromptKind::Filter
+        {
+            self.filter = prompt.field.text().to_owned();
+            self.list_top = 0;
+            // The best match is at hand.
+            self.arrange();
+            self.step(isize::MIN);
+        }
+    }
+
+    fn submit(&mut self, prompt: Prompt) -> Vec<Effect> {
+        let text = prompt.field.text().to_owned();
+        let call = match prompt.kind {
+            PromptKind::Filter => {
+                self.show_at_hand();
+                return Vec::new();
+            }
+            PromptKind::Line(id) => Call::TypeLine(id, text),
+            PromptKind::Secret(id) => Call::TypeSecret(id, Secret::new(text)),
+            // An empty one is a no, as of `termctl approvals --watch`.
+            PromptKind::AskedSecret(id) => {
+                let secret = (!text.is_empty()).then(|| Secret::new(text));
+                Call::AnswerSecret(id, secret)
+            }
+            PromptKind::New => Call::Create {
+                line: text,
+                cwd: self.surroundings.cwd.clone(),
+            },
+            PromptKind::Tags(id) => match self.tag(id, &text) {
+                Ok(call) => call,
+                Err(error) => {
+                    self.say(&error.to_string());
+                    return Vec::new();
+                }
+            },
+            PromptKind::Search if text.is_empty() => return Vec::new(),
+            PromptKind::Search => {
+                self.mode = Mode::Hits(Hits {
+                    pattern: text.clone(),
+                    found: None,
+                    is_cut: false,
+                    at: 0,
+                });
+                Call::Search(text)
+            }
+        };
+        vec![Effect::Call(call)]
+    }
+
+    /// The tags that a terminal gets and loses, so that it has these.
+    fn tag(&self, id: TerminalId, text: &str) -> Result<Call, TagsError> {
+        let wanted = text.split_whitespace().map(str::parse::<Tag>);
+        let wanted = Tags::of(wanted.collect::<Result<Vec<_>, _>>()?)?;
+        let had = self
+            .rows
+            .get(&id)
+            .map(|row| row.info.tags.clone())
+            .unwrap_or_default();
+        let without = |tags: &Tags, others: &Tags| {
+            let left = tags
+                .iter()
+                .filter(|tag| !others.iter().any(|other| other == *tag));
+            Tags::of(left.cloned())
+        };
+        Ok(Call::Tag {
+            add: without(&wanted, &had)?,
+            remove: without(&had, &wanted)?,
+            id,
+        })
+    }
+
+    fn confirm(&mut self, confirmed: Confirmed, key: Key) -> Vec<Effect> {
+        if key != Key::Char('y') {
+            self.say("nothing was done");
+            return Vec::new();
+        }
+        vec![Effect::Call(match confirmed {
+            Confirmed::Kill(id) => Call::Kill(id),
+            Confirmed::Close(id) => Call::Close(id),
+        })]
+    }
+
+    fn press_in_hits(&mut self, mut hits: Hits, key: Key) -> Vec<Effect> {
+        let count = hits.found.as_ref().map_or(0, Vec::len);
+        let page = usize::from(self.size.1.saturating_sub(2)).max(1);
+        hits.at = match key {
+            Key::Escape | Key::Char('q') | Key::Ctrl('c') => return Vec::new(),
+            Key::Up => hits.at.saturating_sub(1),
+            Key::Down => hits.at + 1,
+            Key::PageUp => hits.at.saturating_sub(page),
+            Key::PageDown => hits.at + page,
+            Key::Home => 0,
+            Key::End => count,
+            Key::Enter => {
+                let place = hits
+                    .found
+                    .as_ref()
+                    .and_then(|found| found.get(hits.at))
+                    .map(place_of);
+                self.mode = Mode::Hits(hits);
+                let leave = place.map(|(id, offset)| Leave::Replay(id, Some(offset)));
+                return leave.map(Effect::Leave).into_iter().collect();
+            }
+            _ => hits.at,
+        };
+        hits.at = hits.at.min(count.saturating_sub(1));
+        self.mode = Mode::Hits(hits);
+        Vec::new()
+    }
+
+    /// Takes the terminal in hand that is so many further down.
+    fn step(&mut self, by: isize) {
+        let listed = self.items.iter().filter_map(|item| match item {
+            Item::Terminal(id) => Some(id),
+            Item::Group(_) => None,
+        });
+        let listed: Vec<&TerminalId> = listed.collect();
+        let at_hand = self.at_hand.as_ref().map(|at_hand| &at_hand.id);
+        let at = listed
+            .iter()
+            .position(|id| Some(*id) == at_hand)
+            .unwrap_or(0);
+        let to = at
+            .saturating_add_signed(by)
+            .min(listed.len().saturating_sub(1));
+        if let Some(id) = listed.get(to).map(|id| (*id).clone()) {
+            self.take_in_hand(&id);
+        }
+        self.show_at_hand();
+    }
+
+    /// Scrolls the screen of the terminal at hand up by so many rows, as far as its scrollback goes.
+    fn scroll_screen(&mut self, rows: i64) {
+        let Some(shown) = &self.screen else {
+            return;
+        };
+        // Of a screen that is higher than its place a part is cut off at the top.
+        let cut_off = shown.from_row.saturating_add(self.scrolled.into());
+        let most = shown.screen.scrollback_rows.saturating_add_signed(cut_off);
+        let to = i64::from(self.scrolled).saturating_add(rows).max(0);
+        self.scrolled = u32::try_from(to)
+            .unwrap_or(u32::MAX)
+            .min(u32::try_from(most).unwrap_or(u32::MAX));
+    }
+
+    fn use_mouse(&mut self, mouse: Mouse) {
+        let wheel = match mouse.action {
+            MouseAction::WheelUp => Some(i32::from(WHEEL_ROWS)),
+            MouseAction::WheelDown => Some(-i32::from(WHEEL_ROWS)),
+            MouseAction::Press => None,
+        };
+        let place = Position::new(mouse.column, mouse.row);
+        match (&mut self.mode, wheel) {
+            (Mode::Browse, None) => self.click(place),
+            (Mode::Browse | Mode::Prompt(_) | Mode::Confirm(_), Some(rows)) => {
+                if self.layout().list.contains(place) {
+                    self.scroll_list(rows);
+                } else {
+                    self.scroll_screen(rows.into());
+                }
+            }
+            (Mode::Help(from) | Mode::Question(from), Some(rows)) => {
+                *from = from.saturating_add_signed(i16::try_from(-rows).unwrap_or(0));
+                let from = *from;
+                if let Mode::Question(_) = self.mode {
+                    // Not further than its end.
+                    self.mode = Mode::Question(from.min(self.last_question_line()));
+                }
+            }
+            (Mode::Hits(hits), Some(rows)) => {
+                let count = hits.found.as_ref().map_or(0, Vec::len);
+                let at = hits
+                    .at
+                    .saturating_add_signed(isize::try_from(-rows).unwrap_or(0));
+                hits.at = at.min(count.saturating_sub(1));
+            }
+            (_, None) => {}
+        }
+    }
+
+    /// Lines of the question that are in sight where it is shown alone: a title, and the keys that answer
+    /// it, stand around them.
+    fn question_page(&self) -> u16 {
+        self.size.1.saturating_sub(2)
+    }
+
+    /// The first line in sight where the last one is, too.
+    pub(super) fn last_question_line(&self) -> u16 {
+        let lines = self.question_lines().map_or(0, |lines| lines.len());
+        let lines = u16::try_from(lines).unwrap_or(u16::MAX);
+        lines.saturating_sub(self.question_page())
+    }
+
+    fn click(&mut self, place: Position) {
+        let layout = self.layout();
+        if !layout.list.contains(place) {
+            return;
+        }
+        let y = place.y - layout.list.y;
+        let clicked = self
+            .shown_items()
+            .into_iter()
+            .find_map(|(top, item)| match item {
+                Item::Terminal(id) => {
+                    let rows = top..top + item_height(item, layout.row_height);
+                    rows.contains(&y).then(|| id.clone())
+                }
+                Item::Group(_) => None,
+            });
+        if let Some(id) = clicked {
+            self.take_in_hand(&id);
+        }
+    }
+
+    fn scroll_list(&mut self, rows: i32) {
+        let by = isize::try_from(-rows).unwrap_or(0);
+        let shown = self.shown_items().len();
+        let last = self.items.len().saturating_sub(shown);
+        let to = self.list_top.saturating_add_signed(by);
+        // At the end the last item is the last row.
+        if by < 0 || self.list_top < last {
+            self.list_top = to.min(self.items.len().saturating_sub(1));
+        }
+    }
+}
+
+/// Where keys scroll a text from a line on; `None`: they close it.
+fn scrolled(from: u16, key: Key, page: u16) -> Option<u16> {
+    Some(match key {
+        Key::Up => from.saturating_sub(1),
+        Key::Down => from.saturating_add(1),
+        Key::PageUp => from.saturating_sub(page),
+        Key::PageDown | Key::Char(' ') => from.saturating_add(page),
+        Key::Home => 0,
+        Key::End => u16::MAX,
+        _ => return None,
+    })
+}
+
+/// Where a hit can be looked at.
+fn place_of(hit: &SearchHit) -> (TerminalId, termd_proto::Offset) {
+    match hit {
+        SearchHit::Output(hit) => (hit.terminal.clone(), hit.offset),
+        SearchHit::Command(hit) => (hit.command.terminal.clone(), hit.command.start),
+    }
+}

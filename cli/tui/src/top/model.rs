@@ -1,0 +1,661 @@
+//! The overview's state, and how what happens changes it. Pure: the time is an argument, and what is to be
+//! done is a value.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use termd_client::escape::one_line;
+use termd_proto::TerminalId;
+use termd_proto::event::TerminalEvent;
+use termd_proto::screen::Screen;
+use termd_proto::search::SearchHit;
+use termd_proto::terminal::{TerminalInfo, TerminalState};
+
+use super::arrangement::{AtHand, Choice, Grouping, Item, arrange, urgency};
+use super::effect::{Call, Effect, Followed};
+use super::layout::{Layout, Wants};
+use super::news::{News, ScreenRowsKind};
+use super::prompt::{Confirmed, Prompt};
+use super::questions::Questions;
+use super::row::{MINUTE_MS, Row};
+use crate::text::wrap;
+
+/// How long a message is shown.
+const MESSAGE: Duration = Duration::from_secs(5);
+/// How long after it has printed a terminal is glanced at: what comes at once after it is waited for.
+const SETTLE: Duration = Duration::from_millis(120);
+/// How long a terminal is at hand before its screen is shown, which then counts as seen: who goes on to
+/// another one, or types a filter, has not looked at those between.
+const DWELL: Duration = Duration::from_millis(150);
+/// The shortest time between two glances.
+const GLANCE_PAUSE: Duration = Duration::from_millis(500);
+/// Most terminals of a glance.
+const MAX_GLANCES: usize = termd_proto::glance::MAX_GLANCES;
+
+/// Now, by the clock that only goes forward, and by that of the wall.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// For what lasts.
+    pub at: Instant,
+    /// In milliseconds since the Unix epoch: for ages.
+    pub ms: i64,
+}
+
+/// Whose keys the overview is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typist {
+    /// Who has agreed to what they type.
+    Person,
+    /// Whose lines the gate asks about, and whose answers it does not take.
+    Agent,
+}
+
+/// What the overview is told of where it runs.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The person's home, which is shown as `~`.
+    pub home: Option<String>,
+    /// The terminal that the overview itself runs in. It is not listed: its screen would show itself.
+    pub own: Option<TerminalId>,
+    /// The directory in which new terminals are started.
+    pub cwd: Option<String>,
+}
+
+/// Whether the daemon answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Daemon {
+    Connecting,
+    Here,
+    /// It was here, and is looked for: why it does not answer.
+    Away(String),
+}
+
+/// What keys mean at the moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Mode {
+    Browse,
+    Prompt(Prompt),
+    Confirm(Confirmed),
+    /// The question alone, from this line on.
+    Question(u16),
+    /// The keys, from this line on.
+    Help(u16),
+    Hits(Hits),
+}
+
+/// What a search has found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hits {
+    pub(super) pattern: String,
+    /// `None`: it is still searched.
+    pub(super) found: Option<Vec<SearchHit>>,
+    pub(super) is_cut: bool,
+    pub(super) at: usize,
+}
+
+/// A screen as far as it was read.
+#[derive(Debug, Clone)]
+pub(super) struct ShownScreen {
+    pub(super) id: TerminalId,
+    pub(super) screen: Screen,
+    pub(super) from_row: i64,
+}
+
+/// The state.
+#[derive(Debug)]
+pub struct Model {
+    pub(super) surroundings: Surroundings,
+    pub(super) size: (u16, u16),
+    pub(super) now: Now,
+    pub(super) daemon: Daemon,
+    pub(super) typist: Typist,
+    pub(super) rows: BTreeMap<TerminalId, Row>,
+    pub(super) items: Vec<Item>,
+    pub(super) at_hand: Option<AtHand>,
+    /// When it came to hand.
+    taken_at: Instant,
+    /// The first item of the list that is shown.
+    pub(super) list_top: usize,
+    pub(super) screen: Option<ShownScreen>,
+    /// Rows of the scrollback above the first one that is shown.
+    pub(super) scrolled: u32,
+    pub(super) questions: Questions,
+    pub(super) mode: Mode,
+    pub(super) filter: String,
+    pub(super) grouping: Grouping,
+    pub(super) shows_ended: bool,
+    message: Option<(String, Instant)>,
+    followed: Option<Followed>,
+    glance: GlanceTurn,
+    /// When ages were drawn last.
+    aged_at: Instant,
+    /// The list may be another one.
+    pub(super) is_disordered: bool,
+    /// What is shown may be something else.
+    is_stale: bool,
+}
+
+/// When terminals may be glanced at.
+#[derive(Debug)]
+struct GlanceTurn {
+    is_under_way: bool,
+    next_at: Instant,
+}
+
+impl Model {
+    /// Of a tty of this size, before the daemon was reached.
+    pub fn new(surroundings: Surroundings, size: (u16, u16), now: Now) -> Self {
+        Self {
+            surroundings,
+            size,
+            now,
+            daemon: Daemon::Connecting,
+            typist: Typist::Person,
+            rows: BTreeMap::new(),
+            items: Vec::new(),
+            at_hand: None,
+            taken_at: now.at,
+            list_top: 0,
+            screen: None,
+            scrolled: 0,
+            questions: Questions::default(),
+            mode: Mode::Browse,
+            filter: String::new(),
+            grouping: Grouping::default(),
+            shows_ended: false,
+            message: None,
+            followed: None,
+            glance: GlanceTurn {
+                is_under_way: false,
+                next_at: now.at,
+            },
+            aged_at: now.at,
+            is_disordered: true,
+            is_stale: true,
+        }
+    }
+
+    /// Whether something else may be shown than at the last call.
+    pub fn take_stale(&mut self) -> bool {
+        std::mem::take(&mut self.is_stale)
+    }
+
+    /// The tty's columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// Whose keys these are, as the daemon sees it.
+    pub fn typist(&self) -> Typist {
+        self.typist
+    }
+
+    /// Takes the tty's size.
+    pub fn resize(&mut self, size: (u16, u16), now: Now) -> Vec<Effect> {
+        self.size = size;
+        self.is_disordered = true;
+        self.settle(now, Vec::new())
+    }
+
+    /// Forgets whose screen is followed: nobody does it any more.
+    pub fn forget_followed(&mut self) {
+        self.followed = None;
+    }
+
+    /// Shows a line for a moment.
+    pub fn say(&mut self, text: &str) {
+        self.message = Some((one_line(text), self.now.at + MESSAGE));
+    }
+
+    pub(super) fn message(&self) -> Option<&str> {
+        self.message.as_ref().map(|(text, _)| text.as_str())
+    }
+
+    /// Takes what the daemon says.
+    pub fn hear(&mut self, news: News, now: Now) -> Vec<Effect> {
+        self.now = now;
+        // Twenty floods say this four hundred times a second.
+        if let News::Event(TerminalEvent::Output { id, .. }) = &news {
+            let row = self.rows.get_mut(id);
+            let Some(row) = row.filter(|row| row.stale_since.is_none()) else {
+                return Vec::new();
+            };
+            row.stale_since = Some(now.at);
+            return self.glance().into_iter().collect();
+        }
+        let mut effects = Vec::new();
+        self.is_disordered |= !matches!(news, News::Screen { .. } | News::Glances(_));
+        match news {
+            News::Connected { terminals, typist } => self.take_all(terminals, typist),
+            News::Away(why) => {
+                self.daemon = Daemon::Away(why);
+                self.followed = None;
+                self.glance.is_under_way = false;
+            }
+            News::Event(event) => effects.extend(self.take_event(event)),
+            News::Shown(info) => self.take_info(*info),
+            News::Missing(id) => {
+                self.rows.remove(&id);
+            }
+            News::Questions(list) => self.questions.take(list),
+            News::Glances(glances) => {
+                self.glance.is_under_way = false;
+                for seen in glances {
+                    if let Some(row) = self.rows.get_mut(&seen.glance.id) {
+                        row.take(seen);
+                    }
+                }
+            }
+            News::Screen {
+                id,
+                screen,
+                from_row,
+                rows,
+            } => self.take_screen(id, *screen, from_row, rows),
+            News::Said(text) => self.say(&text),
+            News::Created { info, attach } => {
+                let id = info.id.clone();
+                self.take_info(*info);
+                self.take_in_hand(&id);
+                self.filter.clear();
+                if attach {
+                    effects.push(Effect::Leave(super::effect::Leave::Attach(id)));
+                }
+            }
+            News::Found { hits, is_cut } => {
+                if let Mode::Hits(shown) = &mut self.mode {
+                    shown.found = Some(hits);
+                    shown.is_cut = is_cut;
+                }
+            }
+            News::Copied { said, .. } => self.say(&said),
+        }
+        self.settle(now, effects)
+    }
+
+    /// Does what is due by the time.
+    pub fn tick(&mut self, now: Now) -> Vec<Effect> {
+        if now.at < self.wake() {
+            return Vec::new();
+        }
+        self.settle(now, Vec::new())
+    }
+
+    /// When something is due, as far as nothing else happens.
+    pub fn wake(&self) -> Instant {
+        let message = self.message.as_ref().map(|(_, until)| *until);
+        let ages = self.aged_at + Duration::from_millis(MINUTE_MS.unsigned_abs());
+        let due = [message, self.glance_due(), self.follow_due()];
+        let due = due.into_iter().flatten().min();
+        due.map_or(ages, |due| due.min(ages))
+    }
+
+    /// What follows from each change: the order of the list, the question that is shown, and what has to
+    /// be read.
+    pub(super) fn settle(&mut self, now: Now, mut effects: Vec<Effect>) -> Vec<Effect> {
+        self.now = now;
+        self.is_stale = true;
+        if self
+            .message
+            .as_ref()
+            .is_some_and(|(_, until)| *until <= now.at)
+        {
+            self.message = None;
+        }
+        if now.at.duration_since(self.aged_at).as_millis() >= MINUTE_MS.unsigned_abs().into() {
+            self.aged_at = now.at;
+        }
+        if std::mem::take(&mut self.is_disordered) {
+            self.arrange();
+        }
+        let at_hand = self.at_hand.as_ref().map(|at_hand| &at_hand.id);
+        self.questions.choose(at_hand, now.at);
+        if self.questions.shown().is_none() && matches!(self.mode, Mode::Question(_)) {
+            self.mode = Mode::Browse;
+        }
+        if self.daemon == Daemon::Here {
+            effects.extend(self.follow());
+            effects.extend(self.glance());
+        }
+        effects
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        let is_group = |item: &&Item| matches!(item, Item::Group(_));
+        let groups = self.items.iter().filter(is_group).count();
+        let terminals = self.items.len() - groups;
+        let small = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let question = self.question_lines();
+        let wants = Wants {
+            terminals: small(terminals),
+            groups: small(groups),
+            // A title, and the keys that answer it.
+            question: question.map_or(0, |lines| small(lines.len()).saturating_add(2)),
+        };
+        Layout::of(self.size, wants)
+    }
+
+    /// The lines of the question that is shown.
+    pub(super) fn question_lines(&self) -> Option<Vec<String>> {
+        let question = self.questions.shown()?;
+        Some(wrap(&question.text(), self.size.0.saturating_sub(2)))
+    }
+
+    /// Whether all of the question is in sight below the list.
+    pub(super) fn question_fits(&self) -> bool {
+        let lines = self.question_lines().map_or(0, |lines| lines.len());
+        usize::from(self.layout().question.height) >= lines + 2
+    }
+
+    pub(super) fn row_at_hand(&self) -> Option<&Row> {
+        self.rows.get(&self.at_hand.as_ref()?.id)
+    }
+
+    /// Where an item stands.
+    pub(super) fn place_of(&self, id: &TerminalId) -> Option<usize> {
+        let is_it = |item: &Item| matches!(item, Item::Terminal(other) if other == id);
+        self.items.iter().position(is_it)
+    }
+
+    /// Rows that items of the list take, from the first that is shown on, with their first row in it.
+    pub(super) fn shown_items(&self) -> Vec<(u16, &Item)> {
+        let layout = self.layout();
+        let mut shown = Vec::new();
+        let mut y = 0;
+        for item in self.items.iter().skip(self.list_top) {
+            let height = item_height(item, layout.row_height);
+            if y + height > layout.list.height {
+                break;
+            }
+            shown.push((y, item));
+            y += height;
+        }
+        shown
+    }
+
+    /// Takes a terminal in hand.
+    pub(super) fn take_in_hand(&mut self, id: &TerminalId) {
+        if self
+            .at_hand
+            .as_ref()
+            .is_some_and(|at_hand| at_hand.id == *id)
+        {
+            return;
+        }
+        let Some(row) = self.rows.get(id) else {
+            return;
+        };
+        self.at_hand = Some(AtHand {
+            id: id.clone(),
+            urgency: urgency(row),
+        });
+        self.taken_at = self.now.at;
+        self.screen = None;
+        self.scrolled = 0;
+        self.arrange();
+        self.show_at_hand();
+    }
+
+    /// Scrolls the list so that the terminal at hand is in sight.
+    pub(super) fn show_at_hand(&mut self) {
+        let Some(place) = self
+            .at_hand
+            .as_ref()
+            .and_then(|at_hand| self.place_of(&at_hand.id))
+        else {
+            return;
+        };
+        // With the name of its group, where that stands right before it.
+        let first = match place
+            .checked_sub(1)
+            .and_then(|before| self.items.get(before))
+        {
+            Some(Item::Group(_)) => place - 1,
+            _ => place,
+        };
+        if self.list_top > first {
+            self.list_top = first;
+        }
+        let layout = self.layout();
+        let rows = |from: usize| -> u16 {
+            let items = self.items.iter().take(place + 1).skip(from);
+            items.map(|item| item_height(item, layout.row_height)).sum()
+        };
+        while self.list_top < place && rows(self.list_top) > layout.list.height {
+            self.list_top += 1;
+        }
+    }
+
+    fn is_at_hand_in_sight(&self) -> bool {
+        let shown = self.shown_items();
+        self.at_hand.as_ref().is_some_and(|at_hand| {
+            let is_it = |item: &Item| matches!(item, Item::Terminal(id) if *id == at_hand.id);
+            shown.iter().any(|(_, item)| is_it(item))
+        })
+    }
+
+    /// Scrolls the list down as far as it leaves rows empty at the end.
+    fn fill_list(&mut self) {
+        let layout = self.layout();
+        let mut rows = 0;
+        let fits = |item: &&Item| {
+            rows += item_height(item, layout.row_height);
+            rows <= layout.list.height
+        };
+        let fitting = self.items.iter().rev().take_while(fits).count();
+        self.list_top = self.list_top.min(self.items.len() - fitting);
+    }
+
+    fn take_all(&mut self, terminals: Vec<TerminalInfo>, typist: Typist) {
+        let was_away = matches!(self.daemon, Daemon::Away(_));
+        self.daemon = Daemon::Here;
+        self.typist = typist;
+        self.followed = None;
+        self.glance.is_under_way = false;
+        let mut before = std::mem::take(&mut self.rows);
+        for info in terminals {
+            if self.is_own(&info.id) {
+                continue;
+            }
+            let known = before.remove(&info.id);
+            let row = Row::new(info, self.now.at);
+            let row = match known {
+                Some(known) => Row {
+                    info: row.info,
+                    stale_since: row.stale_since,
+                    ..known
+                },
+                None => row,
+            };
+            self.rows.insert(row.info.id.clone(), row);
+        }
+        if was_away {
+            self.say("the daemon answers again");
+        }
+    }
+
+    fn is_own(&self, id: &TerminalId) -> bool {
+        self.surroundings.own.as_ref() == Some(id)
+    }
+
+    fn take_info(&mut self, info: TerminalInfo) {
+        if info.state == TerminalState::Closed || self.is_own(&info.id) {
+            self.rows.remove(&info.id);
+            return;
+        }
+        let now = self.now.at;
+        match self.rows.get_mut(&info.id) {
+            Some(row) => {
+                // What an event has said since may be newer than this answer.
+                let attention = row.info.attention.take().or(info.attention.clone());
+                row.info = TerminalInfo { attention, ..info };
+                row.stale_since.get_or_insert(now);
+            }
+            None => {
+                self.rows.insert(info.id.clone(), Row::new(info, now));
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: TerminalEvent) -> Option<Effect> {
+        let now = self.now.at;
+        match event {
+            // What it is; how it has ended, and when.
+            TerminalEvent::Created { id } | TerminalEvent::Exited { id, .. } => {
+                return Some(Effect::Call(Call::Show(id)));
+            }
+            TerminalEvent::Resized { id, cols, rows } => {
+                let row = self.rows.get_mut(&id)?;
+                (row.info.cols, row.info.rows) = (cols, rows);
+            }
+            TerminalEvent::Attention { id, attention } => {
+                let Some(row) = self.rows.get_mut(&id) else {
+                    // What is being read of it may be older than this.
+                    return Some(Effect::Call(Call::Show(id)));
+                };
+                row.info.attention = Some(attention);
+                row.stale_since.get_or_insert(now);
+            }
+            TerminalEvent::Closed { id } => {
+                self.rows.remove(&id);
+            }
+            TerminalEvent::Output { .. }
+            | TerminalEvent::LimitReached { .. }
+            | TerminalEvent::PeerLimitReached { .. }
+            // Who reads the events lists anew.
+            | TerminalEvent::Lagged { .. } => {}
+        }
+        None
+    }
+
+    fn take_screen(&mut self, id: TerminalId, screen: Screen, from_row: i64, rows: ScreenRowsKind) {
+        if self.at_hand.as_ref().is_none_or(|at_hand| at_hand.id != id) {
+            return;
+        }
+        let before = self.screen.take().filter(|before| before.id == id);
+        let mut screen = screen;
+        if let (Some(before), ScreenRowsKind::Changed) = (before, rows) {
+            let mut lines: BTreeMap<_, _> = before
+                .screen
+                .lines
+                .into_iter()
+                .map(|line| (line.row, line))
+                .collect();
+            let changed = std::mem::take(&mut screen.lines);
+            lines.extend(changed.into_iter().map(|line| (line.row, line)));
+            screen.lines = lines.into_values().collect();
+        }
+        self.screen = Some(ShownScreen {
+            id,
+            screen,
+            from_row,
+        });
+    }
+
+    pub(super) fn arrange(&mut self) {
+        let was_in_sight = self.is_at_hand_in_sight();
+        let place = self
+            .at_hand
+            .as_ref()
+            .and_then(|at_hand| self.place_of(&at_hand.id));
+        let choice = Choice {
+            filter: &self.filter,
+            grouping: self.grouping,
+            shows_ended: self.shows_ended,
+            at_hand: self.at_hand.as_ref(),
+            home: self.surroundings.home.as_deref(),
+        };
+        self.items = arrange(&self.rows, choice);
+        let is_listed = self
+            .at_hand
+            .as_ref()
+            .is_some_and(|it| self.place_of(&it.id).is_some());
+        if !is_listed {
+            self.at_hand = None;
+            self.screen = None;
+            // What has taken its place.
+            let from = place.unwrap_or(0).min(self.items.len().saturating_sub(1));
+            let after = self.items.iter().skip(from);
+            let before = self.items.iter().take(from).rev();
+            let next = after.chain(before).find_map(|item| match item {
+                Item::Terminal(id) => Some(id.clone()),
+                Item::Group(_) => None,
+            });
+            if let Some(id) = next {
+                self.take_in_hand(&id);
+            }
+        }
+        self.fill_list();
+        if was_in_sight {
+            self.show_at_hand();
+        }
+    }
+
+    /// Whose screen is to be followed now, where that is another one than before.
+    fn follow(&mut self) -> Option<Effect> {
+        let is_soon = self.follow_due().is_some_and(|due| due > self.now.at);
+        let id = self.at_hand.as_ref().map(|at_hand| at_hand.id.clone());
+        let wanted = id.filter(|_| !is_soon).map(|id| Followed {
+            id,
+            rows: self.layout().screen.height,
+            scrolled: self.scrolled,
+        });
+        if wanted == self.followed {
+            return None;
+        }
+        self.followed.clone_from(&wanted);
+        Some(Effect::Follow(wanted))
+    }
+
+    /// When the screen of the terminal at hand is to be followed; `None`: it is, or there is none.
+    fn follow_due(&self) -> Option<Instant> {
+        let at_hand = &self.at_hand.as_ref()?.id;
+        let followed = self.followed.as_ref().map(|followed| &followed.id);
+        let is_due = followed != Some(at_hand) && self.daemon == Daemon::Here;
+        is_due.then(|| self.taken_at + DWELL)
+    }
+
+    /// The terminals in sight that have printed since the last glance.
+    fn stale_in_sight(&self) -> impl Iterator<Item = (&TerminalId, Instant)> {
+        let items = self.shown_items().into_iter();
+        items.filter_map(|(_, item)| match item {
+            Item::Terminal(id) => Some((id, self.rows.get(id)?.stale_since?)),
+            Item::Group(_) => None,
+        })
+    }
+
+    fn glance_due(&self) -> Option<Instant> {
+        if self.glance.is_under_way || self.daemon != Daemon::Here {
+            return None;
+        }
+        let oldest = self.stale_in_sight().map(|(_, since)| since).min()?;
+        Some((oldest + SETTLE).max(self.glance.next_at))
+    }
+
+    fn glance(&mut self) -> Option<Effect> {
+        if self.glance_due()? > self.now.at {
+            return None;
+        }
+        let ids: Vec<_> = (self.stale_in_sight().map(|(id, _)| id.clone()))
+            .take(MAX_GLANCES)
+            .collect();
+        for id in &ids {
+            if let Some(row) = self.rows.get_mut(id) {
+                row.stale_since = None;
+            }
+        }
+        self.glance = GlanceTurn {
+            is_under_way: true,
+            next_at: self.now.at + GLANCE_PAUSE,
+        };
+        Some(Effect::Call(Call::Glance(ids)))
+    }
+}
+
+/// Rows of an item.
+pub(super) fn item_height(item: &Item, row_height: u16) -> u16 {
+    match item {
+        Item::Group(_) => 1,
+        Item::Terminal(_) => row_height,
+    }
+}

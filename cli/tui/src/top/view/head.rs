@@ -1,0 +1,40 @@
+//! The line at the top: how many terminals are in which state.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use termd_proto::attention::AttentionState;
+
+use crate::text::{cut, put, width};
+use crate::top::look::{BOLD, FAINT, WARNING, sign, style};
+use crate::top::model::{Daemon, Model, Typist};
+use crate::top::row::Row;
+
+pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let (y, end) = (area.y, area.right());
+    let mut x = put(buffer, (area.x, y), end, "termd", BOLD) + 2;
+    let (over, open): (Vec<&Row>, Vec<&Row>) = model.rows.values().partition(|row| row.is_over());
+    for state in AttentionState::ALL {
+        let count = open.iter().filter(|row| row.state() == state).count();
+        if count > 0 {
+            let text = format!("{} {} {count}", sign(state), state.as_str());
+            x = put(buffer, (x, y), end, &text, style(state)) + 2;
+        }
+    }
+    if !over.is_empty() {
+        x = put(buffer, (x, y), end, &format!("ended {}", over.len()), FAINT) + 2;
+    }
+    let right = match &model.daemon {
+        Daemon::Connecting => ("connecting".to_owned(), FAINT),
+        Daemon::Away(_) => ("reconnecting".to_owned(), WARNING),
+        Daemon::Here if model.typist == Typist::Agent => {
+            ("an agent's: it answers nothing".to_owned(), WARNING)
+        }
+        Daemon::Here if !model.filter.is_empty() => (format!("/{}", model.filter), BOLD),
+        Daemon::Here => return,
+    };
+    let text = cut(&right.0, end.saturating_sub(x));
+    put(buffer, (end - width(&text), y), end, &text, right.1);
+}
