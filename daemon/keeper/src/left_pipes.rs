@@ -152,7 +152,7 @@ mod tests {
         serve(&mut left, now);
         assert_eq!(rustix::io::ioctl_fionread(&writer).unwrap(), 0);
         assert_eq!(left.deadline(), None);
-        writer.write_all(&[0; TURN_BYTES]).unwrap();
+        writer.write_all(&vec![0; TURN_BYTES]).unwrap();
         serve(&mut left, now);
         assert_eq!(left.deadline(), Some(now + REST));
         writer.write_all(b"waits").unwrap();

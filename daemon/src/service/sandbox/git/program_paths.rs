@@ -377,7 +377,6 @@ mod tests {
             ("tool known other", &["known"]),
             ("cat $(./n)", &["./n"]),
             ("x=\"`./n`\"; cat $(sh m)", &["./n", "m"]),
-            ("for i in $(./n); do cat; done", &["./n"]),
             ("echo $(date)", &[]),
             ("git-lfs filter-process", &[]),
             ("code --wait", &[]),
