@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod agent_line;
+mod bounded_parse;
 mod daemon;
 mod danger;
 mod environment_hash;

@@ -3,6 +3,7 @@
 mod agent_line;
 mod agents_days;
 mod approved;
+mod code;
 mod corpus;
 mod daemon;
 mod dangerous_commands;

@@ -1,7 +1,8 @@
 //! Code of an interpreter: calls that remove, start, send and write, and the shell lines that calls give
 //! to the system.
 //!
-//! Code is read as words, texts and signs, which Python, JavaScript, Perl, Ruby, PHP, Lua and awk share.
+//! Code is first put into one spelling, by the grammar of its language ([`plain`]). Then it is read as
+//! words, texts and signs, which Python, JavaScript, Perl, Ruby, PHP, Lua and awk share.
 //! Names that are imported or assigned are followed; code that hides what it does is not seen through.
 //!
 //! What a call does by its name is a row of `code/calls.toml` ([`call_effect`]). What other code does is a
@@ -18,6 +19,7 @@ mod harmless;
 mod hidden;
 mod lines;
 pub(crate) mod lisp;
+pub(crate) mod plain;
 mod processes;
 mod remote;
 mod sending;
@@ -37,8 +39,8 @@ use call_effect::CallEffect;
 use calls::{Call, calls};
 use code_text::CodeText;
 use fragment::{Fragment, Quotes};
-pub(crate) use harmless::is_harmless;
-pub(crate) use lines::shell_lines;
+pub(crate) use harmless::{is_harmless, is_harmless_plain};
+pub(crate) use lines::{shell_lines, with_unknown};
 use tokens::{Token, tokens};
 
 /// What gives a program a connection where both stand in one code.

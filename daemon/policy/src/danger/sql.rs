@@ -417,8 +417,14 @@ pub(crate) fn may_start(text: &str) -> bool {
     let loads = text
         .lines()
         .any(|line| line.trim_start().starts_with(".load"));
+    // sqlite3 decodes escapes in what `.shell "fr\\157b"` starts.
+    let hides = text.lines().map(str::trim_start).any(|line| {
+        let starts = line.starts_with(".sh") || line.starts_with(".sy") || line.contains('|');
+        line.starts_with('.') && starts && line.contains('\\')
+    });
     copies
         || loads
+        || hides
         || ["edit", "load_extension"].iter().any(|name| {
             text.match_indices(name).any(|(at, _)| {
                 let before = text.get(..at).unwrap_or_default();

@@ -10,11 +10,12 @@ use termd_proto::policy::Span;
 
 use crate::danger::code::call_effect::CallEffect;
 use crate::danger::code::calls::aliases;
+use crate::danger::code::plain;
 use crate::danger::code::tokens::{Token, tokens};
 use crate::program::input::runs_stdin;
 use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
 use crate::program::wrapper::vim_script::is_editor;
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 
 /// Modules that start programs.
@@ -55,7 +56,11 @@ pub(super) fn started(program: &str, code: &str) -> Started {
         lines_of_perl_debugger(code, &mut started);
     }
     started.may_start |= is_debugger(program) && !debugger::is_plain(code);
-    let tokens = tokens(&without_comments(code));
+    let tokens = if plain::reads(program) {
+        tokens(code)
+    } else {
+        tokens(&without_comments(code))
+    };
     let names = aliases(&tokens);
     started.may_start |= ways_out::has_any(program, code, &tokens);
     let mut scan = Scan {
@@ -197,7 +202,7 @@ impl Scan<'_> {
                 }
                 Some(Token::Shell(text)) if self.runs_backticks() => {
                     self.calls += 1;
-                    self.started.runs_unread |= is_interpolated(text);
+                    self.started.runs_unread |= has_value(text) || is_interpolated(text);
                 }
                 // Opened as a file, such a text is a command.
                 Some(Token::Text(text)) if is_listed(self.program, "perl ruby irb") => {
@@ -264,7 +269,12 @@ impl Scan<'_> {
         {
             self.started.runs_unread = true;
         } else if CallEffect::RunsCode.is_of(name) && is_call && !is_member {
-            match self.tokens.get(at + 2) {
+            // JavaScript's `Function` takes the names of parameters first.
+            let mut last = at + 2;
+            while name == "Function" && self.sign(last + 1) == Some(',') {
+                last += 2;
+            }
+            match self.tokens.get(last) {
                 Some(Token::Text(text)) if self.is_literal(at + 1) => {
                     self.started.code.push(text.clone());
                 }
@@ -310,10 +320,8 @@ impl Scan<'_> {
                 at += 1;
             }
             let is_known = match self.tokens.get(at) {
-                Some(Token::Text(text)) => !(self.interpolates() && is_interpolated(text)),
-                // A template of JavaScript.
-                Some(Token::Shell(text)) => {
-                    is_listed(self.program, "node nodejs deno bun tsx") && !text.contains("${")
+                Some(Token::Text(text)) => {
+                    !(has_value(text) || self.interpolates() && is_interpolated(text))
                 }
                 _ => false,
             };
@@ -489,6 +497,11 @@ fn starts_runner(line: &str) -> bool {
 
 fn program_of(line: &str) -> &str {
     base_name(line.split_whitespace().next().unwrap_or_default())
+}
+
+/// Whether a text of code in the one spelling holds values.
+fn has_value(text: &str) -> bool {
+    text.contains(UNKNOWN) || text.contains("#{")
 }
 
 /// Whether a text holds values of variables, to Perl, Ruby, PHP and Tcl.

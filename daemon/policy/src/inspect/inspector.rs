@@ -17,6 +17,7 @@ use super::inspection::{Inspection, SearchPath};
 use super::program_word::{is_descriptor_variable, known_program};
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
+use crate::danger::code::plain::Code;
 use crate::danger::writes::Files;
 use crate::danger::{self, Danger, code, sql};
 use crate::program::kind::{SqlClient, base_name};
@@ -27,6 +28,7 @@ use crate::shell::expansion::source::Nesting;
 use crate::shell::state::Content;
 use crate::shell::text::quote::quoted;
 use crate::shell::word::{UNKNOWN, Word};
+use crate::work;
 
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
@@ -256,6 +258,35 @@ impl Inspector {
     /// these lines; whether they run cannot be told.
     /// Returns whether the code starts what is only known once it runs.
     pub(super) fn code(&mut self, program: &str, text: &str, span: Span) -> bool {
+        let read = code::plain::read(program, text);
+        self.code_read(program, read, text, span)
+    }
+
+    /// Inspects a line that is typed into an interpreter, as [`Inspector::code`] does.
+    pub(super) fn code_line(&mut self, program: &str, line: &str, span: Span) -> bool {
+        let read = code::plain::read_line(program, line);
+        self.code_read(program, read, line, span)
+    }
+
+    fn code_read(&mut self, program: &str, read: Code, text: &str, span: Span) -> bool {
+        let plain;
+        let text = match read {
+            Code::Plain(read) => {
+                plain = read;
+                plain.as_str()
+            }
+            Code::Unread if work::is_spent() => {
+                self.inspection.note_too_much(span);
+                return true;
+            }
+            Code::Unread => {
+                let reason = "its code cannot be read";
+                self.inspection.note_unread(Verdict::Unknown, reason, span);
+                // The text is searched all the same: a danger weighs more than a doubt.
+                text
+            }
+            Code::OfOtherLanguage => text,
+        };
         let readings = [
             code::constants::folded(text),
             code::lisp::as_calls(program, text),
@@ -300,7 +331,7 @@ impl Inspector {
         }
         let place = &self.inspection.state.place;
         if danger::own_files::are_in_code(&self.inspection.programs, place, text)
-            && !code::is_harmless(program, text)
+            && !code::is_harmless_plain(program, text)
         {
             let reason = "its code names a file of termd, which asks about what you do";
             self.inspection.note_for_person(reason, span);
@@ -312,7 +343,12 @@ impl Inspector {
         inner.inspection.count_on_from(&self.inspection);
         let mut started = started(program, text);
         let mut lines = code::shell_lines(text);
-        lines.extend(std::mem::take(&mut started.lines));
+        lines.extend(
+            started
+                .lines
+                .drain(..)
+                .map(|line| code::with_unknown(&line)),
+        );
         // Its lines may run what the rest of it writes.
         inner.inspection.written = std::mem::take(&mut self.inspection.written);
         inner

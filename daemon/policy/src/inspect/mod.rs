@@ -297,7 +297,7 @@ fn inspect_line(
         ProgramKind::Code => {
             let name = program.map_or("", base_name);
             // Earlier lines may have set what this one runs.
-            if inspector.code(name, line, whole) {
+            if inspector.code_line(name, line, whole) {
                 let reason = "what it starts is only known once it runs";
                 inspector.inspection.note(Verdict::Unknown, reason, whole);
             }

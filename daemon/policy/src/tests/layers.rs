@@ -6,6 +6,7 @@ use std::path::Path;
 /// From the ground up. Folders of one layer do not know each other.
 const LAYERS: [&[&str]; 9] = [
     &[
+        "bounded_parse",
         "daemon",
         "environment_hash",
         "fit",

@@ -1,6 +1,7 @@
 //! Code that only reads and prints: all that it calls and imports is in a list.
 
 use super::calls::calls;
+use super::plain::{self, Code};
 use super::tokens::{Token, tokens};
 use crate::word_list::is_listed;
 
@@ -31,6 +32,14 @@ const OTHERS: &str = "
 /// Whether a code of Python or JavaScript only reads and prints. It may not write files, start programs, use
 /// the network or call what it computes.
 pub(crate) fn is_harmless(program: &str, code: &str) -> bool {
+    match plain::read(program, code) {
+        Code::Plain(plain) => is_harmless_plain(program, &plain),
+        Code::Unread | Code::OfOtherLanguage => false,
+    }
+}
+
+/// Whether a code in the one spelling only reads and prints.
+pub(crate) fn is_harmless_plain(program: &str, code: &str) -> bool {
     let is_script = ["node", "nodejs", "deno", "bun"].contains(&program);
     let is_python = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "python";
     if !is_script && !is_python {

@@ -80,8 +80,8 @@ fn started_list(code: &str) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join(" "))
 }
 
-/// A text in which each value that Ruby or Elixir puts in is unknown: `"dropdb #{x}"`.
-fn with_unknown(text: &str) -> String {
+/// A text in which each value that is put in is unknown: `"dropdb #{x}"`.
+pub(crate) fn with_unknown(text: &str) -> String {
     let mut parts = text.split("#{");
     let mut known = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -19,7 +19,7 @@ pub(super) fn executions(script: &str) -> Vec<Execution> {
         };
         match command {
             's' | 'y' => {
-                let Some((replacement, flags)) = reader.substitution() else {
+                let Some((replacement, flags)) = reader.substitution(command) else {
                     break;
                 };
                 if command == 's' && flags.contains('e') {
@@ -68,14 +68,14 @@ impl Reader<'_> {
                 self.next();
             } else if c == '/' {
                 self.next();
-                self.part('/');
+                self.pattern('/');
                 self.modifiers();
             } else if c == '\\' {
                 self.next();
                 let Some(delimiter) = self.next() else {
                     return false;
                 };
-                self.part(delimiter);
+                self.pattern(delimiter);
                 self.modifiers();
             } else {
                 return true;
@@ -108,10 +108,49 @@ impl Reader<'_> {
         None
     }
 
+    /// Skips a regular expression up to its delimiter, which in brackets is one of the characters there.
+    fn pattern(&mut self, delimiter: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                c if c == delimiter => return Some(()),
+                '\\' => {
+                    self.next()?;
+                }
+                '[' => self.brackets()?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Skips the rest of `[…]`. Its first character may be `]`, and `[:alpha:]` is a part of it.
+    fn brackets(&mut self) -> Option<()> {
+        self.rest = self.rest.strip_prefix('^').unwrap_or(self.rest);
+        self.rest = self.rest.strip_prefix(']').unwrap_or(self.rest);
+        loop {
+            match self.next()? {
+                ']' => return Some(()),
+                '[' => {
+                    let class = self.rest.chars().next().filter(|c| ":.=".contains(*c));
+                    if let Some((_, behind)) = class.and_then(|c| {
+                        let end = format!("{c}]");
+                        self.rest.get(1..)?.split_once(&end)
+                    }) {
+                        self.rest = behind;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// The replacement and the flags of `s`.
-    fn substitution(&mut self) -> Option<(String, String)> {
+    fn substitution(&mut self, command: char) -> Option<(String, String)> {
         let delimiter = self.next()?;
-        self.part(delimiter)?;
+        if command == 's' {
+            self.pattern(delimiter)?;
+        } else {
+            self.part(delimiter)?;
+        }
         let replacement = self.part(delimiter)?;
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric());
         let (flags, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));

@@ -1,19 +1,13 @@
 //! The tree of a text by tree-sitter's grammar of bash, for a bounded price.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+use tree_sitter::{Node, Parser, Tree};
 
 use super::grammar_faults::{parts_cut_off, prefixes_as_programs, with_separators};
+use crate::bounded_parse::{self, OnError};
 
-/// Bytes that the grammar's scanner is given at a time. The scanner looks ahead, for some tokens up to
-/// the text's end, and asks again for what it looks at again. So the bytes that it has asked for
-/// measure its work.
-const CHUNK_BYTES: usize = 256;
-/// How often the scanner may ask for the whole text. Ten times is usual; for `x=(x=(x=(…` it would
-/// ask once for each word.
-const MAX_PASSES: usize = 256;
 /// Pipes in a text that is parsed. Where a text ends within a pipeline, the parser weighs each stage
 /// as the place of the mistake, together with all stages before it: 30,000 took a minute and
 /// gigabytes. The bound is twice `MAX_JUDGED_COMMANDS`, so a longer pipeline is not safe anyway.
@@ -93,24 +87,7 @@ fn tree_of(text: &str) -> Option<Tree> {
             *parser = Some(new);
         }
         let parser = parser.as_mut()?;
-        parser.reset();
-        let max_read = MAX_PASSES * text.len().max(CHUNK_BYTES);
-        let bytes_read = Cell::new(0_usize);
-        let mut read = |from: usize, _: Point| {
-            let end = from.saturating_add(CHUNK_BYTES).min(text.len());
-            let chunk = text.as_bytes().get(from..end).unwrap_or_default();
-            bytes_read.set(bytes_read.get() + chunk.len());
-            chunk
-        };
-        let mut go_on = |_: &ParseState| {
-            if bytes_read.get() > max_read {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut go_on);
-        parser.parse_with_options(&mut read, None, Some(options))
+        bounded_parse::tree(parser, text, OnError::Recover)
     })
 }
 

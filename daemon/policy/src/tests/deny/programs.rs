@@ -11,6 +11,10 @@ fn what_programs_read_may_name_the_program() {
         None,
         &[
             "printf './frob\\0' | xargs -0 -n1 nice",
+            "sed 's/[/]/x/;1e ./frob' f",
+            "sed 's/[]/]/x/;1e ./frob' f",
+            "sed '/[[:alpha:]/]/!s/[^/]*/x/;1e ./frob' f",
+            "sqlite3 :memory: '.she \"fr\\157b\"'",
             "printf 'x\\0./frob\\0' | xargs -0 -n1 nice",
             "echo x ./frob | xargs -n1 nice",
             "echo x,./frob | xargs -d, -n1 env",
