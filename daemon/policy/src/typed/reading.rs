@@ -56,6 +56,8 @@ pub(super) struct Reading {
     editor: LineEditor,
     /// The lines before that belong to the same construct.
     before: String,
+    /// What has read them.
+    begun_in: Option<ProgramKind>,
     /// The end marker of the here-document that `before` ends in. Until then lines are only kept.
     heredoc: Option<String>,
     /// Whether the program that was typed into takes keys and not lines.
@@ -94,6 +96,10 @@ impl Reading {
             self.editor.clear();
         }
         self.takes_keys = kind == ProgramKind::Text;
+        // An interpreter in front reads no construct that a shell has begun (fish ends one by `end`).
+        if kind == ProgramKind::Code && self.begun_in == Some(ProgramKind::Shell) {
+            self.abandon();
+        }
         if let Some(keys) = &mut self.keys_ahead {
             keys.is_earlier = true;
         }
@@ -452,6 +458,7 @@ impl Reading {
         }
         self.before = text;
         self.before.push('\n');
+        self.begun_in = Some(kind);
     }
 }
 
