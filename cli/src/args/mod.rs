@@ -373,6 +373,14 @@ pub(crate) struct AttachArgs {
     /// How its size and the tty's come together.
     #[command(flatten)]
     pub(crate) size: AttachSizeArgs,
+    /// The keys that are not the program's.
+    #[command(flatten)]
+    pub(crate) keys: DetachKeysArgs,
+}
+
+/// The keys that a person leaves by.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DetachKeysArgs {
     /// The key that shows the line of keys, and the one on it that detaches; one alone detaches at once;
     /// or none
     #[arg(

@@ -8,9 +8,9 @@ use termd_proto::Tag;
 use termd_proto::duration;
 use termd_proto::terminal::{MAX_DIMENSION, MIN_COLS};
 
+use super::DetachKeysArgs;
 use crate::arg_types::{Variable, idle_timeout, variable_or_callers};
 use crate::attach::detach::DetachKey;
-use crate::attach::detach_keys::DetachKeys;
 
 /// What to start, and how: common to `run` and `create`.
 #[derive(Debug, Args)]
@@ -117,15 +117,9 @@ pub(crate) struct NewArgs {
     /// The terminal.
     #[command(flatten)]
     pub(crate) terminal: StayArgs,
-    /// The keys that detach, as those of `attach`
-    #[arg(
-        long,
-        value_name = "KEY,KEY",
-        alias = "detach-key",
-        env = "TERMD_DETACH_KEYS",
-        default_value = "ctrl-],d"
-    )]
-    pub(crate) detach_keys: DetachKeys,
+    /// The keys that detach.
+    #[command(flatten)]
+    pub(crate) keys: DetachKeysArgs,
 }
 
 /// One of the two that a command on pipes writes to.

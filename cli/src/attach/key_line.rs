@@ -65,7 +65,10 @@ impl KeyLine {
     /// The line as a person sees it.
     pub(crate) fn text(&self) -> String {
         let detach = self.keys.second().map(|key| format!("{key} detach"));
-        let others = KEYS.iter().map(|(key, _, does)| format!("{key} {does}"));
+        let others = KEYS
+            .iter()
+            .filter(|(key, ..)| Some(*key) != self.keys.second());
+        let others = others.map(|(key, _, does)| format!("{key} {does}"));
         let types = format!("{} types it", self.keys.first());
         let all = detach.into_iter().chain(others).chain([types]);
         all.collect::<Vec<_>>().join("  ")
@@ -213,6 +216,12 @@ mod tests {
         assert_eq!(
             line.text(),
             "x detach  p picture  r read-only  w who is here  z this size  ctrl-a types it"
+        );
+        let line = KeyLine::new("ctrl-a,p".parse().unwrap());
+        assert!(
+            line.text().starts_with("p detach  r read-only"),
+            "{}",
+            line.text()
         );
     }
 }

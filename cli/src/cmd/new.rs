@@ -20,7 +20,7 @@ pub(super) async fn run(context: Context, args: NewArgs) -> Result<ExitCode, Cli
         terminal: None,
         read_only: false,
         size: AttachSizeArgs::default(),
-        detach_keys: args.detach_keys,
+        keys: args.keys,
     };
     attach::attach(context, &link, &info, &args).await
 }

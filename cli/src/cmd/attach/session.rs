@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         size: SizePolicy,
         consent: Consent,
     ) -> Result<Self, CliError> {
-        let hint = args.detach_keys.hint();
+        let hint = args.keys.detach_keys.hint();
         Ok(Self {
             link,
             info,
@@ -94,11 +94,11 @@ impl<'a> Session<'a> {
             },
             is_running: info.state == TerminalState::Running,
             size,
-            detach_keys: args.detach_keys,
+            detach_keys: args.keys.detach_keys,
             away: format!("the daemon does not answer; {hint}"),
             notices: Notices::new(),
             consent,
-            key_line: KeyLine::new(args.detach_keys),
+            key_line: KeyLine::new(args.keys.detach_keys),
             queue: InputQueue::default(),
             typed: read_stdin()?,
             window: signals::catch(SignalKind::window_change())?,

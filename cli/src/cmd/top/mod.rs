@@ -19,8 +19,7 @@ use super::attach;
 use super::attach::input_queue::IN_DOUBT;
 use super::replay;
 use super::show::show;
-use crate::args::{AttachArgs, AttachSizeArgs, ReplayArgs, Speed, TopArgs};
-use crate::attach::detach_keys::DetachKeys;
+use crate::args::{AttachArgs, AttachSizeArgs, DetachKeysArgs, ReplayArgs, Speed, TopArgs};
 use crate::attach::tty;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -52,7 +51,7 @@ pub(super) async fn run(context: Context, args: TopArgs) -> Result<ExitCode, Cli
             Given::Left(Leave::Suspend) => suspend().map(|()| None),
             Given::Left(Leave::Attach(id)) => {
                 let id = TerminalRef::from(&id);
-                attach_to(context, &id, args.detach_keys).await
+                attach_to(context, &id, args.keys).await
             }
             Given::Left(Leave::Replay(id, at)) => {
                 let args = ReplayArgs {
@@ -88,7 +87,7 @@ fn surroundings() -> Surroundings {
 async fn attach_to(
     context: Context,
     id: &TerminalRef,
-    detach_keys: DetachKeys,
+    keys: DetachKeysArgs,
 ) -> Result<Option<String>, CliError> {
     let link = context.open().await?;
     let info = show(&link, id).await?;
@@ -96,7 +95,7 @@ async fn attach_to(
         terminal: None,
         read_only: false,
         size: AttachSizeArgs::default(),
-        detach_keys,
+        keys,
     };
     let attached = attach::attach_quietly(&link, &info, &args).await?;
     let doubt = attached.is_in_doubt.then(|| format!("; {IN_DOUBT}"));
