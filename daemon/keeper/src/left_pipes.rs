@@ -52,13 +52,16 @@ enum Turn {
 }
 
 impl LeftPipes {
-    /// Takes over a pipe's end.
+    /// Takes over a pipe's end. Where there is no `/dev/null` it is closed: unread, it would be ready for ever.
     pub(crate) fn add(&mut self, pipe: OwnedFd, poller: &mut Poller) {
-        let number = PipeNumber(self.next);
-        self.next += 1;
         if self.null.is_none() {
             self.null = File::options().write(true).open("/dev/null").ok();
         }
+        if self.null.is_none() {
+            return;
+        }
+        let number = PipeNumber(self.next);
+        self.next += 1;
         if let Ok(token) = poller.watch(&pipe, Source::LeftPipe(number)) {
             let state = State::Watched(token);
             self.pipes.insert(number, LeftPipe { pipe, state });
