@@ -86,7 +86,7 @@ pub(crate) fn read_stdin() -> Result<Stdin, CliError> {
     })
 }
 
-/// Waits until there is something to read, or the end of it. False: nobody wants it any more.
+/// Waits until there is something to read, or the end of it. False: its reader is gone.
 fn is_readable(stdin: &File, stopped: &OwnedFd) -> bool {
     loop {
         let mut either = [

@@ -253,7 +253,7 @@ fn shown_command(hit: &CommandHit, display: Display) -> String {
     format!("{}{command}\n", display.in_tone(&head, Some(Tone::Past)))
 }
 
-/// On a tty, as much of a text as fits into a row of which so many columns are taken.
+/// On a tty, as much of a text as fits into a row of which this number of columns is taken.
 fn cut(text: &str, display: Display, taken: usize) -> String {
     match display.width.map(|width| width.saturating_sub(taken)) {
         Some(0) => String::new(),

@@ -12,7 +12,7 @@ pub fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// The beginning of a text in so many columns; `…` where it was cut.
+/// The beginning of a text in a given number of columns; `…` where it was cut.
 pub fn cut(text: &str, columns: u16) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -24,7 +24,7 @@ pub fn cut(text: &str, columns: u16) -> String {
     kept
 }
 
-/// The end of a text in so many columns; `…` where it was cut.
+/// The end of a text in a given number of columns; `…` where it was cut.
 pub fn cut_left(text: &str, columns: u16) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -40,7 +40,7 @@ pub fn cut_left(text: &str, columns: u16) -> String {
     }
 }
 
-/// As much of a text as fits into so many columns.
+/// As much of a text as fits into a given number of columns.
 fn head(text: &str, columns: u16) -> &str {
     let mut left = usize::from(columns);
     let end = text.char_indices().find_map(|(at, c)| {
@@ -54,7 +54,7 @@ fn head(text: &str, columns: u16) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// A text in lines of at most so many columns, broken at blanks where that can be. Nothing is left out.
+/// A text in lines of at most a given number of columns, broken at blanks where that can be. Nothing is left out.
 pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();

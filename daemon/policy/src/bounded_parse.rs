@@ -24,7 +24,7 @@ const MAX_TIME: Duration = Duration::from_millis(500);
 pub(crate) enum OnError {
     /// It goes on, and the tree has the error in it.
     Recover,
-    /// It stops, also where it takes too long: nobody looks at such a tree.
+    /// It stops, also where it takes too long: such a tree is not read.
     Stop,
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Change {
     Waits(TerminalId),
     /// This terminal waits no more, or was closed.
     WaitsNoMore(TerminalId),
-    /// Nobody knows which: events were missed, or the server was replaced.
+    /// Which is not known: events were missed, or the server was replaced.
     Unknown,
 }
 

@@ -76,7 +76,7 @@ impl EventQueue {
     }
 }
 
-/// How much of this output comes before the line feed that ends the last of so many lines. One at the
+/// How much of this output comes before the line feed that ends the last of a number of lines. One at the
 /// beginning ends a line that was printed before.
 fn lines_of(bytes: &[u8], lines: usize) -> usize {
     let after_first = bytes.iter().enumerate().skip(1);

@@ -9,7 +9,7 @@ use termd_proto::{Offset, Tags, TerminalId};
 pub enum Effect {
     /// Give the tty back, and then do this.
     Leave(Leave),
-    /// Show this terminal's screen as it changes, so many rows of it; `None`: no one's.
+    /// Show this terminal's screen as it changes, this number of rows; `None`: of no terminal.
     Follow(Option<Followed>),
     /// A call of the daemon.
     Call(Call),

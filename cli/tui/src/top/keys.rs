@@ -202,7 +202,7 @@ impl Model {
             self.say("a question has just come: read it, and answer again");
             return Vec::new();
         }
-        // Nobody agrees to what they have not seen all of.
+        // A person agrees only to what was shown whole.
         if !is_no && !self.question_fits() {
             self.mode = Mode::Question(0);
             return Vec::new();
@@ -378,7 +378,7 @@ impl Model {
         Vec::new()
     }
 
-    /// Takes the terminal in hand that is so many further down.
+    /// Takes the terminal in hand that is this number of rows further down.
     fn step(&mut self, by: isize) {
         let listed = self.items.iter().filter_map(|item| match item {
             Item::Terminal(id) => Some(id),
@@ -399,7 +399,7 @@ impl Model {
         self.show_at_hand();
     }
 
-    /// Scrolls the screen of the terminal at hand up by so many rows, as far as its scrollback goes.
+    /// Scrolls the screen of the terminal at hand up by this number of rows, as far as its scrollback goes.
     fn scroll_screen(&mut self, rows: i64) {
         let Some(shown) = &self.screen else {
             return;

@@ -2,15 +2,15 @@
 
 use ratatui_core::layout::Rect;
 
-/// From so many columns on the list stands beside the screen, and not above it.
+/// From this number of columns on the list stands beside the screen, and not above it.
 const MIN_COLS_BESIDE: u16 = 70;
 /// The list has two fifths of a wide tty, between these.
 const LIST_COLS: (u16, u16) = (31, 64);
 /// A blank, and the line between the list and the screen.
 const LINE_COLS: u16 = 2;
-/// From so many rows on there is a line with counts at the top.
+/// From this number of rows on there is a line with counts at the top.
 const MIN_ROWS_WITH_HEAD: u16 = 16;
-/// From so many rows on the terminal at hand is told in two lines.
+/// From this number of rows on the terminal at hand is told in two lines.
 const MIN_ROWS_WITH_DETAILS: u16 = 20;
 
 /// How much there is to show.

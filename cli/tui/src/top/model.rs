@@ -197,7 +197,7 @@ impl Model {
         self.settle(now, Vec::new())
     }
 
-    /// Forgets whose screen is followed: nobody does it any more.
+    /// Forgets whose screen is followed: its follower is gone.
     pub fn forget_followed(&mut self) {
         self.followed = None;
     }

@@ -19,7 +19,7 @@ pub(super) enum PromptKind {
     Filter,
     /// It is typed into a terminal.
     Line(TerminalId),
-    /// The same, and nobody sees it.
+    /// The same, and no person sees it.
     Secret(TerminalId),
     /// It answers a program's question for a secret.
     AskedSecret(ApprovalId),

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(33);
 /// How long one call waits for a change, in milliseconds: less than the call's own deadline.
 const WAIT_MS: u64 = 60_000;
 
-/// Says each change until the terminal has ended, or nobody listens.
+/// Says each change until the terminal has ended, or its reader has gone.
 pub(super) async fn follow(link: Arc<Link>, followed: Followed, news: mpsc::Sender<News>) {
     // What the terminal has become is told by its events.
     let _ = show(&link, &followed, &news).await;

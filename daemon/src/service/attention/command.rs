@@ -159,7 +159,7 @@ async fn drain(fds: TerminalFds) {
 
 async fn drop_output(pipe: OwnedFd) {
     if let Ok(mut pipe) = Receiver::from_owned_fd(pipe) {
-        // A pipe that cannot be read is closed, so that nobody waits for it.
+        // A pipe that cannot be read is closed, so that no reader waits for it.
         let _ = copy(&mut pipe, &mut sink()).await;
     }
 }

@@ -11,7 +11,7 @@ use crate::top::look::{BOLD, FAINT, PLAIN, SELECTED, sign, style};
 use crate::top::model::{Daemon, Model};
 use crate::top::row::{Row, age};
 
-/// From so many columns on the state stands there in a word.
+/// From this number of columns on the state stands there in a word.
 const MIN_COLS_WITH_STATE: u16 = 44;
 /// Columns of the widest age.
 const AGE_COLS: u16 = 5;

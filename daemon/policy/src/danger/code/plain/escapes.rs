@@ -32,7 +32,7 @@ pub(super) fn control(letter: char) -> Option<char> {
     })
 }
 
-/// Takes up to so many digits, and adds the character of their number.
+/// Takes up to this number of digits, and adds the character of their number.
 pub(super) fn number(chars: &mut Chars<'_>, most: usize, radix: u32, decoded: &mut String) {
     let rest = chars.as_str();
     let digits = rest.chars().take(most);
