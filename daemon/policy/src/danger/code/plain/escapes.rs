@@ -32,6 +32,27 @@ pub(super) fn control(letter: char) -> Option<char> {
     })
 }
 
+/// Takes what JavaScript and Ruby have behind a backslash: a continued line, a number of a character, or a
+/// letter. `own` decodes letters that the language has for itself.
+pub(super) fn numbered(
+    chars: &mut Chars<'_>,
+    decoded: &mut String,
+    own: impl FnOnce(char) -> Option<char>,
+) {
+    let before = chars.clone();
+    match chars.next() {
+        Some('\n') | None => {}
+        Some('0'..='7') => {
+            *chars = before;
+            number(chars, 3, 8, decoded);
+        }
+        Some('x') => number(chars, 2, 16, decoded),
+        Some('u') if chars.as_str().starts_with('{') => braced(chars, 16, decoded),
+        Some('u') => number(chars, 4, 16, decoded),
+        Some(c) => decoded.push(own(c).or_else(|| control(c)).unwrap_or(c)),
+    }
+}
+
 /// Takes up to this number of digits, and adds the character of their number.
 pub(super) fn number(chars: &mut Chars<'_>, most: usize, radix: u32, decoded: &mut String) {
     let rest = chars.as_str();

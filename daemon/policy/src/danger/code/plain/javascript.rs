@@ -33,20 +33,10 @@ fn decode(opening: &str, text: &str) -> Option<String> {
     if opening == "`" && escapes::has_bare(text, "${") {
         return None;
     }
+    // `a` is a letter as any other.
+    let own = |c| (c == 'a').then_some('a');
     Some(escapes::decoded(text, |chars, decoded| {
-        let before = chars.clone();
-        match chars.next() {
-            Some('\n') | None => {}
-            Some('0'..='7') => {
-                *chars = before;
-                escapes::number(chars, 3, 8, decoded);
-            }
-            Some('x') => escapes::number(chars, 2, 16, decoded),
-            Some('u') if chars.as_str().starts_with('{') => escapes::braced(chars, 16, decoded),
-            Some('u') => escapes::number(chars, 4, 16, decoded),
-            Some('a') => decoded.push('a'),
-            Some(c) => decoded.push(escapes::control(c).unwrap_or(c)),
-        }
+        escapes::numbered(chars, decoded, own);
     }))
 }
 

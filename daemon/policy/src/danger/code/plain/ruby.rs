@@ -52,22 +52,14 @@ fn decode(opening: &str, text: &str) -> Option<String> {
     {
         return None;
     }
+    let own = |c| match c {
+        'e' => Some('\u{1b}'),
+        's' => Some(' '),
+        'c' | 'C' | 'M' => Some(UNKNOWN),
+        _ => None,
+    };
     Some(escapes::decoded(text, |chars, decoded| {
-        let before = chars.clone();
-        match chars.next() {
-            Some('\n') | None => {}
-            Some('0'..='7') => {
-                *chars = before;
-                escapes::number(chars, 3, 8, decoded);
-            }
-            Some('x') => escapes::number(chars, 2, 16, decoded),
-            Some('u') if chars.as_str().starts_with('{') => escapes::braced(chars, 16, decoded),
-            Some('u') => escapes::number(chars, 4, 16, decoded),
-            Some('e') => decoded.push('\u{1b}'),
-            Some('s') => decoded.push(' '),
-            Some('c' | 'C' | 'M') => decoded.push(UNKNOWN),
-            Some(c) => decoded.push(escapes::control(c).unwrap_or(c)),
-        }
+        escapes::numbered(chars, decoded, own);
     }))
 }
 
