@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jsonrpsee::types::ErrorObjectOwned;
 use rustix::termios::{QueueSelector, tcflush};
@@ -11,6 +11,7 @@ use serde_json::json;
 use termd_client::escape::escaped;
 use termd_client::question::{consequences, reason};
 use termd_client::refusal::{approval_of, kind_of};
+use termd_client::waiting_question::READING_TIME;
 use termd_client::{ClientError, Link};
 use termd_proto::approval::{
     AnswerApproval, AnswerWay, ApprovalId, ApprovalInfo, ApprovalState, Decision, WaitForApproval,
@@ -23,10 +24,6 @@ use tokio::sync::mpsc;
 use crate::attach::tty::ChangedTty;
 use crate::error::CliError;
 use crate::output;
-
-/// A line that comes faster than this after a question answers the question before it, if that one
-/// was still open: nobody has read the new one.
-const READING_TIME: Duration = Duration::from_secs(1);
 
 /// How long one call waits for an answer elsewhere, in milliseconds: less than the call's deadline.
 const WAIT_MS: u64 = 60_000;

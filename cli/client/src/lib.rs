@@ -25,6 +25,7 @@ mod start;
 pub mod timestamp;
 mod transport;
 mod units;
+pub mod waiting_question;
 
 pub use error::{BadAnswer, ClientError};
 pub use jsonrpsee::core::client::Subscription;

@@ -4,24 +4,16 @@ use std::collections::HashSet;
 use std::pin::pin;
 
 use termd_client::question::consequences;
+use termd_client::waiting_question::{WaitingQuestion, waiting};
 use termd_client::{ClientError, Link};
-use termd_proto::approval::{
-    AnswerWay, ApprovalId, ApprovalInfo, ApprovalList, ApprovalState, Decision,
-};
-use termd_proto::secret::{AnswerSecret, Secret, SecretQuestion};
+use termd_proto::approval::{AnswerWay, ApprovalId, ApprovalList, ApprovalState, Decision};
+use termd_proto::secret::{AnswerSecret, Secret};
 
 use super::question::{answer, list, whole};
 use super::secret::said;
 use crate::confirm::{Offer, Person, Reply};
 use crate::error::CliError;
 use crate::output;
-
-/// A question that waits for a person.
-#[derive(Debug, Clone)]
-pub(super) enum Question {
-    Gate(Box<ApprovalInfo>),
-    Secret(Box<SecretQuestion>),
-}
 
 /// What the person says.
 #[derive(Debug)]
@@ -30,22 +22,19 @@ enum Said {
     Secret(Option<Secret>),
 }
 
-impl Question {
-    pub(super) fn id(&self) -> &ApprovalId {
-        match self {
-            Self::Gate(info) => &info.id,
-            Self::Secret(question) => &question.id,
-        }
-    }
-
-    fn asked_at_ms(&self) -> i64 {
-        match self {
-            Self::Gate(info) => info.asked_at_ms,
-            Self::Secret(question) => question.asked_at_ms,
-        }
-    }
-
+/// What the prompt does with a question.
+trait Prompted {
     /// What is asked, without the keys of an answer.
+    fn text(&self) -> String;
+    /// Shows once more what the cursor stands behind.
+    fn show_again(&self);
+    /// Asks for the answer. Cancel safe, as [`Person::replies`] is.
+    async fn asked_of(&self, person: &mut Person) -> Result<Said, CliError>;
+    /// Why the question is not to be answered any more; `None`: it is.
+    fn end_in(&self, listed: &ApprovalList) -> Option<&'static str>;
+}
+
+impl Prompted for WaitingQuestion {
     fn text(&self) -> String {
         match self {
             Self::Gate(info) => format!("{} May it?", consequences(info)),
@@ -56,7 +45,6 @@ impl Question {
         }
     }
 
-    /// Shows once more what the cursor stands behind.
     fn show_again(&self) {
         let text = self.text();
         output::ask(&match self {
@@ -65,7 +53,6 @@ impl Question {
         });
     }
 
-    /// Asks for the answer. Cancel safe, as [`Person::replies`] is.
     async fn asked_of(&self, person: &mut Person) -> Result<Said, CliError> {
         let text = self.text();
         Ok(match self {
@@ -80,7 +67,6 @@ impl Question {
         })
     }
 
-    /// Why the question is not to be answered any more; `None`: it is.
     fn end_in(&self, listed: &ApprovalList) -> Option<&'static str> {
         match self {
             Self::Gate(info) => {
@@ -103,18 +89,9 @@ impl Question {
 }
 
 /// The questions that wait and are not among those asked, oldest first.
-fn waiting(listed: &ApprovalList, asked: &HashSet<ApprovalId>) -> Vec<Question> {
-    let approvals = listed.approvals.iter();
-    let of_gate = approvals
-        .filter(|info| info.state == ApprovalState::Pending)
-        .map(|info| Question::Gate(Box::new(info.clone())));
-    let of_secrets = listed.secrets.iter();
-    let of_secrets = of_secrets.map(|question| Question::Secret(Box::new(question.clone())));
-    let all = of_gate.chain(of_secrets);
-    let mut waiting: Vec<_> = all
-        .filter(|question| !asked.contains(question.id()))
-        .collect();
-    waiting.sort_by_key(Question::asked_at_ms);
+fn unasked(listed: &ApprovalList, asked: &HashSet<ApprovalId>) -> Vec<WaitingQuestion> {
+    let mut waiting = waiting(listed);
+    waiting.retain(|question| !asked.contains(question.id()));
     waiting
 }
 
@@ -122,8 +99,8 @@ fn waiting(listed: &ApprovalList, asked: &HashSet<ApprovalId>) -> Vec<Question> 
 pub(super) fn oldest_waiting(
     listed: &ApprovalList,
     asked: &HashSet<ApprovalId>,
-) -> Option<Question> {
-    waiting(listed, asked).into_iter().next()
+) -> Option<WaitingQuestion> {
+    unasked(listed, asked).into_iter().next()
 }
 
 /// How many questions wait behind one that is asked; `None`: no other does.
@@ -149,13 +126,13 @@ impl Prompt<'_> {
     pub(super) async fn ask(
         self,
         person: &mut Person,
-        question: &Question,
+        question: &WaitingQuestion,
         mut listed: ApprovalList,
     ) -> Result<ApprovalList, CliError> {
-        if let Question::Gate(info) = question {
+        if let WaitingQuestion::Gate(info) = question {
             output::print(whole(info).as_bytes())?;
         }
-        let mut queue = waiting(&listed, self.asked).len();
+        let mut queue = unasked(&listed, self.asked).len();
         if let Some(line) = queue_line(queue) {
             output::note(&line);
         }
@@ -171,7 +148,7 @@ impl Prompt<'_> {
                     output::note_below(end);
                     return Ok(listed);
                 }
-                let now = waiting(&listed, self.asked).len();
+                let now = unasked(&listed, self.asked).len();
                 if now != queue {
                     queue = now;
                     let line = queue_line(queue);

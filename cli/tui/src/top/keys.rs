@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use ratatui_core::layout::Position;
 use termd_client::escape::escaped;
+use termd_client::waiting_question::WaitingQuestion;
 use termd_proto::approval::Decision;
 use termd_proto::search::SearchHit;
 use termd_proto::secret::Secret;
@@ -15,7 +16,6 @@ use super::arrangement::Item;
 use super::effect::{Call, Effect, Leave};
 use super::model::{Daemon, Hits, Mode, Model, Now, item_height};
 use super::prompt::{Confirmed, Prompt, PromptKind};
-use super::questions::Question;
 use crate::input::{Input, Key, Mouse, MouseAction};
 
 /// Why a line cannot be a terminal's tags.
@@ -118,7 +118,7 @@ impl Model {
             'n' => self.ask_for(PromptKind::New),
             's' => self.ask_for(PromptKind::Search),
             'p' => match self.questions.readable(now) {
-                Some(Question::Secret(asked)) => {
+                Some(WaitingQuestion::Secret(asked)) => {
                     let id = asked.id.clone();
                     self.ask_for(PromptKind::AskedSecret(id))
                 }
@@ -179,12 +179,12 @@ impl Model {
         let is_no = key == 'n';
         let id = question.id().clone();
         let effect = match question {
-            Question::Secret(_) if is_no => Call::AnswerSecret(id, None),
-            Question::Secret(_) => {
+            WaitingQuestion::Secret(_) if is_no => Call::AnswerSecret(id, None),
+            WaitingQuestion::Secret(_) => {
                 self.say("it asks for a secret: p types it, n says no");
                 return Vec::new();
             }
-            Question::Gate(info) => {
+            WaitingQuestion::Gate(info) => {
                 let decision = match key {
                     'a' if info.only_once.is_some() => {
                         let why = info.only_once.clone().unwrap_or_default();
@@ -217,7 +217,7 @@ impl Model {
                 let is_seen = from >= last || key == 'n';
                 let question = self.questions.readable(now);
                 match question {
-                    Some(Question::Gate(info)) if is_seen => {
+                    Some(WaitingQuestion::Gate(info)) if is_seen => {
                         let decision = match key {
                             'a' if info.only_once.is_none() => Decision::Always,
                             'n' => Decision::Deny,
@@ -225,7 +225,7 @@ impl Model {
                         };
                         return vec![Effect::Call(Call::Answer(info.id.clone(), decision))];
                     }
-                    Some(Question::Secret(asked)) if key == 'n' => {
+                    Some(WaitingQuestion::Secret(asked)) if key == 'n' => {
                         return vec![Effect::Call(Call::AnswerSecret(asked.id.clone(), None))];
                     }
                     _ => {

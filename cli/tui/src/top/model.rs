@@ -16,7 +16,7 @@ use super::effect::{Call, Effect, Followed};
 use super::layout::{Layout, Wants};
 use super::news::{News, ScreenRowsKind};
 use super::prompt::{Confirmed, Prompt};
-use super::questions::Questions;
+use super::questions::{Asked as _, Questions};
 use super::row::{MINUTE_MS, Row};
 use crate::text::wrap;
 
@@ -237,7 +237,7 @@ impl Model {
             News::Missing(id) => {
                 self.rows.remove(&id);
             }
-            News::Questions(list) => self.questions.take(list),
+            News::Questions(list) => self.questions.take(&list),
             News::Glances(glances) => {
                 self.glance.is_under_way = false;
                 for seen in glances {

@@ -123,7 +123,7 @@ fn answers_need_a_question_that_was_there_to_be_read() {
     ] {
         stage.ask(&[question("aaaaaa", &a, "rm -rf x")]);
         assert_eq!(calls(stage.press(Key::Char(key))), [], "too fast");
-        stage.wait(400);
+        stage.wait(1_000);
         let answered = calls(stage.press(Key::Char(key)));
         let want = Call::Answer("aaaaaa".parse().unwrap(), decision);
         assert_eq!(answered, [want]);
@@ -131,7 +131,7 @@ fn answers_need_a_question_that_was_there_to_be_read() {
     }
     // Another one in its place is not answered by the key for this one.
     stage.ask(&[question("aaaaaa", &a, "rm -rf x")]);
-    stage.wait(400);
+    stage.wait(1_000);
     stage.ask(&[question("bbbbbb", &a, "rm -rf /")]);
     assert_eq!(calls(stage.press(Key::Char('y'))), []);
     stage.ask(&[]);

@@ -1,39 +1,24 @@
 //! The questions that wait for the person. Pure.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use termd_client::escape::escaped;
 use termd_client::question::{asker, consequences, question};
+use termd_client::waiting_question::{READING_TIME, WaitingQuestion, waiting};
 use termd_proto::TerminalId;
-use termd_proto::approval::{ApprovalId, ApprovalInfo, ApprovalList, ApprovalState};
-use termd_proto::secret::SecretQuestion;
+use termd_proto::approval::{ApprovalId, ApprovalList};
 
-/// A key that comes faster than this after a question was shown was meant for something else.
-const READING_TIME: Duration = Duration::from_millis(300);
-
-/// A question.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Question {
-    Gate(Box<ApprovalInfo>),
-    Secret(Box<SecretQuestion>),
+/// What the overview asks of a question.
+pub(super) trait Asked {
+    /// Whether it is of what runs in a terminal, or would be typed into it.
+    fn concerns(&self, terminal: &TerminalId) -> bool;
+    /// All that is asked, and what each answer does. What others have written is escaped.
+    fn text(&self) -> String;
+    /// The keys that answer it.
+    fn keys(&self) -> &'static [(&'static str, &'static str)];
 }
 
-impl Question {
-    pub(super) fn id(&self) -> &ApprovalId {
-        match self {
-            Self::Gate(info) => &info.id,
-            Self::Secret(question) => &question.id,
-        }
-    }
-
-    fn asked_at_ms(&self) -> i64 {
-        match self {
-            Self::Gate(info) => info.asked_at_ms,
-            Self::Secret(question) => question.asked_at_ms,
-        }
-    }
-
-    /// Whether it is of what runs in a terminal, or would be typed into it.
+impl Asked for WaitingQuestion {
     fn concerns(&self, terminal: &TerminalId) -> bool {
         let ids = match self {
             Self::Gate(info) => [&info.terminal, &info.asked_by.terminal],
@@ -42,8 +27,7 @@ impl Question {
         ids.into_iter().flatten().any(|id| id == terminal)
     }
 
-    /// All that is asked, and what each answer does. What others have written is escaped.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         match self {
             Self::Gate(info) => {
                 let only_once = info.only_once.as_ref();
@@ -65,8 +49,7 @@ impl Question {
         }
     }
 
-    /// The keys that answer it.
-    pub(super) fn keys(&self) -> &'static [(&'static str, &'static str)] {
+    fn keys(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Gate(info) if info.only_once.is_none() => {
                 &[("y", "once"), ("a", "always"), ("n", "no")]
@@ -81,19 +64,13 @@ impl Question {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     /// Oldest first.
-    waiting: Vec<Question>,
+    waiting: Vec<WaitingQuestion>,
     shown: Option<(ApprovalId, Instant)>,
 }
 
 impl Questions {
-    pub(super) fn take(&mut self, list: ApprovalList) {
-        let gate = list.approvals.into_iter();
-        let gate = gate.filter(|info| info.state == ApprovalState::Pending);
-        let gate = gate.map(|info| Question::Gate(Box::new(info)));
-        let secrets = list.secrets.into_iter();
-        let secrets = secrets.map(|asked| Question::Secret(Box::new(asked)));
-        self.waiting = gate.chain(secrets).collect();
-        self.waiting.sort_by_key(Question::asked_at_ms);
+    pub(super) fn take(&mut self, list: &ApprovalList) {
+        self.waiting = waiting(list);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,7 +79,8 @@ impl Questions {
 
     /// Which one is shown: of the terminal at hand the oldest, or else the oldest of all.
     pub(super) fn choose(&mut self, at_hand: Option<&TerminalId>, now: Instant) {
-        let concerns = |question: &&Question| at_hand.is_some_and(|id| question.concerns(id));
+        let concerns =
+            |question: &&WaitingQuestion| at_hand.is_some_and(|id| question.concerns(id));
         let chosen = self.waiting.iter().find(concerns).or(self.waiting.first());
         let before = self.shown.take();
         self.shown = chosen.map(|question| {
@@ -115,13 +93,13 @@ impl Questions {
     }
 
     /// The one that is shown.
-    pub(super) fn shown(&self) -> Option<&Question> {
+    pub(super) fn shown(&self) -> Option<&WaitingQuestion> {
         let (id, _) = self.shown.as_ref()?;
         self.waiting.iter().find(|question| question.id() == id)
     }
 
     /// The one that is shown, once it was there for long enough to be read.
-    pub(super) fn readable(&self, now: Instant) -> Option<&Question> {
+    pub(super) fn readable(&self, now: Instant) -> Option<&WaitingQuestion> {
         let (_, since) = self.shown.as_ref()?;
         let is_there = now.duration_since(*since) >= READING_TIME;
         self.shown().filter(|_| is_there)

@@ -2,11 +2,12 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use termd_client::waiting_question::WaitingQuestion;
 
 use crate::text::{cut, paint, put, width};
 use crate::top::look::{BOLD, FAINT, PLAIN, SELECTED};
 use crate::top::model::Model;
-use crate::top::questions::Question;
+use crate::top::questions::Asked as _;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     draw_from(model, 0, area, buffer);
@@ -61,11 +62,11 @@ fn draw_from(model: &Model, from: u16, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn draw_title(model: &Model, question: &Question, area: Rect, buffer: &mut Buffer) {
+fn draw_title(model: &Model, question: &WaitingQuestion, area: Rect, buffer: &mut Buffer) {
     let bar = Rect { height: 1, ..area };
     let what = match question {
-        Question::Gate(_) => "asks you",
-        Question::Secret(_) => "asks you for a secret",
+        WaitingQuestion::Gate(_) => "asks you",
+        WaitingQuestion::Secret(_) => "asks you for a secret",
     };
     let more = match model.questions.len() {
         0 | 1 => String::new(),
