@@ -134,7 +134,17 @@ impl Pump {
     /// Queues a chunk, and waits while the queue is full. Cancel safe: either all of the chunk is queued
     /// or nothing.
     pub(crate) async fn write(&mut self, chunk: Vec<u8>) -> Result<(), CliError> {
-        if chunk.is_empty() || self.chunks.send(chunk).await.is_ok() {
+        self.write_made(|| chunk).await
+    }
+
+    /// Waits for room, and queues what is made then. A filter that has passed a chunk counts on its being
+    /// written, so it is asked only when that is certain.
+    pub(crate) async fn write_made(
+        &mut self,
+        make: impl FnOnce() -> Vec<u8>,
+    ) -> Result<(), CliError> {
+        if let Ok(room) = self.chunks.reserve().await {
+            room.send(make());
             return Ok(());
         }
         match (&mut self.result).await {

@@ -283,7 +283,9 @@ fn what_was_on_the_tty_is_given_back() {
     let daemon = TestDaemon::start();
     let parts = [
         "seq 1 50;",
-        &format!("printf '\\033]2;its own\\007'; {FULL_SCREEN}"),
+        // In one write, so that the page that switches the screen has the first title, too.
+        &format!("printf '\\033]2;its own\\007\\033[?1049h'; {FULL_SCREEN}"),
+        "",
     ];
     for (detaches, ending) in [(true, "[detached]\ndone 0"), (false, "[exited 0]\ndone 0")] {
         let id = terminal(&daemon, &parts);
@@ -294,6 +296,8 @@ fn what_was_on_the_tty_is_given_back() {
         assert_eq!(attached["alternate"], true);
         go_on(&daemon, &id, 1);
         wait_until_same(&daemon, &person, &id, "full screen");
+        go_on(&daemon, &id, 2);
+        wait_for_title(&mut client, &person, "part 2");
         let (terminal, key) = if detaches {
             (&person, "\u{1d}d")
         } else {

@@ -49,8 +49,10 @@ impl Viewer<'_> {
     /// size cannot show the output itself, so it gets a picture after each change.
     pub(super) async fn show_output(mut self) -> Result<Option<ExitStatus>, CliError> {
         if self.takes_screen {
-            let enter = self.filter.enter_alternate_screen();
-            self.pump.write(enter).await?;
+            let filter = &mut *self.filter;
+            self.pump
+                .write_made(|| filter.enter_alternate_screen())
+                .await?;
         }
         let (mut seen, mut shown) = (None, None);
         loop {
@@ -61,8 +63,7 @@ impl Viewer<'_> {
                 && shown.as_ref() != Some(notice)
             {
                 // Over the picture before it: the daemon may not have another one now.
-                let line = self.filter.feed(&notice.bytes(view));
-                self.pump.write(line).await?;
+                self.write_filtered(&notice.bytes(view)).await?;
             }
             shown.clone_from(&notice);
             if notice
@@ -106,11 +107,15 @@ impl Viewer<'_> {
         if let (Some(notice), Some(view)) = (notice, view) {
             picture.extend(notice.bytes(view));
         }
-        let picture = self.filter.feed(&picture);
+        self.write_filtered(&picture).await?;
         // The picture is of the screen that the program is on.
         self.filter.take_switched_screen();
-        self.pump.write(picture).await?;
         Ok(drawn.screen)
+    }
+
+    async fn write_filtered(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        let filter = &mut *self.filter;
+        self.pump.write_made(|| filter.feed(bytes)).await
     }
 
     /// Passes on what draws of the output from here, as long as the tty shows the terminal's screen.
@@ -155,13 +160,12 @@ async fn pass_on_pages(
     let mut reader = OutputReader::new(link, id.clone(), ReadFrom::Offset(from));
     loop {
         let page = reader.follow(PAGE_BYTES).await?;
-        let drawn = filter.feed(&page.bytes);
-        if filter.take_switched_screen() && !page.is_last() {
-            return Ok(Passed::Stale);
-        }
-        pump.write(drawn).await?;
+        pump.write_made(|| filter.feed(&page.bytes)).await?;
         if page.is_last() {
             return Ok(Passed::Ended(page.exit_status));
+        }
+        if filter.take_switched_screen() {
+            return Ok(Passed::Stale);
         }
     }
 }

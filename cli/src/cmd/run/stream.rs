@@ -89,7 +89,7 @@ pub(super) async fn copy(
             output::note(&note);
         }
         let last = page.is_last();
-        pump.write(match filter {
+        pump.write_made(|| match filter {
             Some(filter) => filter.feed(&page.bytes),
             None => page.bytes,
         })
