@@ -9,7 +9,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::json;
 use termd_client::escape::escaped;
-use termd_client::question::{consequences, reason};
+use termd_client::question::{command_block, consequences, reason};
 use termd_client::refusal::{approval_of, kind_of};
 use termd_client::waiting_question::READING_TIME;
 use termd_client::{ClientError, Link};
@@ -339,7 +339,7 @@ fn reply(line: &str, offer: Offer) -> Option<Reply> {
 
 /// The question as this process, which has asked it, shows it to its person.
 fn own_question(info: &ApprovalInfo) -> String {
-    let mut text = format!("{}\n\n    {}\n", reason(info), escaped(&info.command));
+    let mut text = format!("{}\n\n{}\n", reason(info), command_block(info));
     if let (Offer::Once, Some(why)) = (Offer::of(info), &info.only_once) {
         // Writing to a string does not fail.
         let _ = write!(text, "\nNot for always: {}.", escaped(why));

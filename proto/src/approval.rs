@@ -119,6 +119,10 @@ pub struct ApprovalInfo {
     pub state: ApprovalState,
     /// What would run, or be typed; at most 4,096 bytes of it.
     pub command: String,
+    /// The line of it that an agent asked its shell to run, at most 4,096 bytes of it: without the shell, and
+    /// without the wrapper that this agent writes around each line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_line: Option<String>,
     /// The lines that were typed into the same program before it, without secrets: the last 1,024 bytes. They
     /// may have set what its words mean (`rm -rf $x`). Empty: none is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]

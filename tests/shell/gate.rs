@@ -1,5 +1,8 @@
 //! The gate's answers, as a model reads them.
 
+use std::process::Stdio;
+
+use serde_json::json;
 use termd_test_support::TestDaemon;
 
 use crate::{Ended, TestShells};
@@ -107,4 +110,29 @@ fn the_environment_is_judged_as_far_as_it_is_not_the_agents() {
         let ended = run("echo ran", &variables);
         assert_eq!(ended.out, "ran\n", "{variables:?}: {ended:?}");
     }
+}
+
+/// A person is asked about what the model wants, and not about what its agent writes around it.
+#[test]
+fn a_question_shows_the_agents_line() {
+    let shells = TestShells::open();
+    std::fs::create_dir(shells.daemon.user_home().join("build")).unwrap();
+    let mut watcher = shells.daemon.client();
+    let before = watcher.ok("approval.list", &json!({ "after": 0, "wait_ms": 1 }))["seq"].clone();
+    let line = "printf 'a\\n'\nrm -rf build";
+    let wrapped = format!(
+        "shopt -u promptvars nullglob extglob nocaseglob dotglob; \
+         _bgpids_file=/tmp/gemini-shell-DJy1jL/bgpids.tmp\n(\n  trap 'jobs -p > \"$_bgpids_file\"' EXIT\n\
+         {line}\n)\n__code=$?\nexit $__code"
+    );
+    let mut command = shells.command(&["-c", &wrapped]);
+    let mut waiting = command.stdout(Stdio::null()).spawn().unwrap();
+    let wait = json!({ "after": before, "wait_ms": 20_000 });
+    let seen = watcher.ok("approval.list", &wait);
+    let question = &seen["approvals"][0];
+    assert_eq!(question["agent_line"], line, "{question}");
+    assert!(question["command"].as_str().unwrap().contains("_bgpids_file"));
+    let id = question["id"].as_str().unwrap();
+    watcher.ok("approval.answer", &json!({ "id": id, "decision": "deny" }));
+    assert_eq!(waiting.wait().unwrap().code(), Some(126));
 }

@@ -99,6 +99,21 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// A text of several lines as it is. A line with a character that controls or misleads is [`escaped`]
+/// whole, so that such a character looks like none of the text. Tabs stay.
+pub fn lines(text: &str) -> String {
+    let is_plain = |c: char| c == '\t' || (!c.is_control() && !misleads(c));
+    let line = |line: &str| {
+        if line.chars().all(is_plain) {
+            line.to_owned()
+        } else {
+            escaped(line)
+        }
+    };
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    lines.join("\n")
+}
+
 /// The text with what controls or misleads as by [`escaped`], in one line. `\` stays: for text whose
 /// controls are escaped in a way of its own, such as a [`command_line`].
 pub fn one_line(text: &str) -> String {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use termd_proto::approval::ApprovalInfo;
 use termd_proto::terminal::{Front, Owner};
 
-use crate::escape::escaped;
+use crate::escape::{escaped, lines};
 
 /// The name of who asks, unescaped: an agent, also where its `termctl` asks, or a client; its front
 /// where it has no name.
@@ -33,9 +33,24 @@ pub fn reason(info: &ApprovalInfo) -> String {
     escaped(reason.unwrap_or("a rule of config.toml asks for it"))
 }
 
-/// A question in several lines, the command on a line of its own. What others have written is escaped.
+/// What a person reads as the command: what is meant, without the wrapper of an agent.
+pub fn command(info: &ApprovalInfo) -> &str {
+    info.agent_line.as_deref().unwrap_or(&info.command)
+}
+
+/// The command in lines of its own, each indented, as in a [`question`].
+pub fn command_block(info: &ApprovalInfo) -> String {
+    indented(&lines(command(info)))
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
+    lines.join("\n")
+}
+
+/// A question in several lines, the command in lines of its own. What others have written is escaped.
 pub fn question(info: &ApprovalInfo) -> String {
-    question_about(info, &escaped(&info.command))
+    question_about(info, &lines(command(info)))
 }
 
 /// The same, with this in the place of the command, escaped.
@@ -46,8 +61,9 @@ pub fn question_about(info: &ApprovalInfo, command: &str) -> String {
         (Some(_), None) => "wants to",
     };
     let mut text = format!(
-        "{} {what}\n\n    {command}\n\n",
-        escaped(&asker(&info.asked_by))
+        "{} {what}\n\n{}\n\n",
+        escaped(&asker(&info.asked_by)),
+        indented(command)
     );
     let mut fact = |name: &str, value: &str| {
         // Writing to a string does not fail.
@@ -96,6 +112,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: "rm -r build\n".to_owned(),
+            agent_line: None,
             after: String::new(),
             cwd: "/home/me/src/x".to_owned(),
             env: vec![("A".to_owned(), "1\u{1b}".to_owned())],
@@ -138,11 +155,23 @@ mod tests {
     fn a_question_says_who_asks_for_what_where_and_why() {
         assert_eq!(
             question(&info(Front::Cli, Some("claude"))),
-            "claude (by termctl) wants to run\n\n    rm -r build\\n\n\n\
+            "claude (by termctl) wants to run\n\n    rm -r build\n\n\
              in       /home/me/src/x\n\
              with     A=1\\x1b\n\
              because  `rm -r` removes whole trees"
         );
+    }
+
+    #[test]
+    fn the_command_is_what_the_agent_asked_for_in_lines_of_its_own() {
+        let wrapped = ApprovalInfo {
+            command: "bash -c 'source /snapshot && eval …'".to_owned(),
+            agent_line: Some("cat <<X\n\ta\\n\u{1b}\\\nX\nrm -r a".to_owned()),
+            ..info(Front::Shell, Some("claude-code"))
+        };
+        let text = question(&wrapped);
+        let block = "\n\n    cat <<X\n    \\ta\\\\n\\x1b\\\\\n    X\n    rm -r a\n\n";
+        assert!(text.contains(block), "{text:?}");
     }
 
     #[test]
@@ -157,7 +186,7 @@ mod tests {
         };
         assert_eq!(
             question(&typed),
-            "claude wants to type\n\n    rm -r build\\n\n\n\
+            "claude wants to type\n\n    rm -r build\n\n\
              after    x=1\n\
              \x20        y=2\n\
              in       /home/me/src/x\n\

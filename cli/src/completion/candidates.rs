@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use termd_client::escape::{shell_line, terminal_command};
+use termd_client::question::command;
 use termd_client::{ClientError, Link, StartPolicy};
 use termd_proto::Tag;
 use termd_proto::approval::{ApprovalState, ListApprovals};
@@ -115,7 +116,7 @@ pub(super) fn questions() -> Vec<CompletionCandidate> {
     all.retain(|question| question.state == ApprovalState::Pending);
     let found = all
         .iter()
-        .map(|question| candidate(question.id.as_str(), &shell_line(&question.command)));
+        .map(|question| candidate(question.id.as_str(), &shell_line(command(question))));
     found.collect()
 }
 

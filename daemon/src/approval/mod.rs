@@ -383,6 +383,7 @@ mod tests {
             env_sha256: None,
             earlier_sha256: None,
             earlier_text: String::new(),
+            agent_line: None,
         };
         assert!(!approvals.is_denied(&subject));
         assert!(!changes.has_changed().unwrap());

@@ -66,6 +66,8 @@ pub struct Subject {
     pub earlier_sha256: Option<String>,
     /// The last of these lines: for a person, and no part of what is asked about.
     pub earlier_text: String,
+    /// The command without the wrapper of an agent: for a person, too.
+    pub agent_line: Option<String>,
 }
 
 /// A part of a command, which may stand in another one. A denial is of each.
@@ -271,6 +273,7 @@ impl QuestionTable {
             id,
             state: ApprovalState::Pending,
             command: shown(&subject.command),
+            agent_line: subject.agent_line.as_deref().map(shown),
             after: REDACTOR.text(&subject.earlier_text).into_owned(),
             cwd: subject.cwd,
             env: doubt.env,

@@ -10,7 +10,7 @@ mod watch;
 
 use serde_json::{Value, json};
 use termd_client::escape::shell_line;
-use termd_client::question::asker;
+use termd_client::question::{asker, command};
 use termd_proto::approval::ApprovalInfo;
 
 pub(super) use self::answer::{approve, deny};
@@ -78,12 +78,12 @@ fn render(approvals: &[ApprovalInfo], display: Display) -> String {
         &LONG_COLUMNS,
     );
     for info in approvals {
-        let command = if info.env.is_empty() {
-            info.command.clone()
+        let shown = if info.env.is_empty() {
+            command(info).to_owned()
         } else {
             let pairs = info.env.iter();
             let pairs = pairs.map(|(name, value)| format!("{name}={value} "));
-            pairs.collect::<String>() + &info.command
+            pairs.collect::<String>() + command(info)
         };
         table.row([
             Cell::text(info.id.as_str()),
@@ -91,7 +91,7 @@ fn render(approvals: &[ApprovalInfo], display: Display) -> String {
             Cell::text(&display.time(info.asked_at_ms)),
             Cell::text(&asker(&info.asked_by)),
             Cell::text(&place(info)),
-            Cell::line(&shell_line(&command)),
+            Cell::line(&shell_line(&shown)),
             Cell::text(info.reason.as_deref().unwrap_or("a rule asks for it")),
         ]);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use termd_client::escape::escaped;
-use termd_client::question::{asker, question, variables};
+use termd_client::question::{asker, command, question, variables};
 use termd_client::refusal::kind_of;
 use termd_client::{ClientError, Link};
 use termd_proto::ErrorKind;
@@ -98,15 +98,15 @@ pub(super) fn whole(info: &ApprovalInfo) -> String {
 pub(in crate::cmd) fn line(info: &ApprovalInfo, display: Display) -> String {
     let begin = format!("{} {}: ", info.id, info.state.as_str());
     let end = behind_command(info);
-    let command = Cell::text(&info.command);
-    let command = match display.width {
+    let shown = Cell::text(command(info));
+    let shown = match display.width {
         Some(width) => {
             let left = width.saturating_sub(begin.width() + end.width());
-            command.cut(left.max(MIN_COMMAND))
+            shown.cut(left.max(MIN_COMMAND))
         }
-        None => command.cut(usize::MAX),
+        None => shown.cut(usize::MAX),
     };
-    format!("{begin}{command}{end}")
+    format!("{begin}{shown}{end}")
 }
 
 /// Where it would run, for whom, with what and why it is asked.

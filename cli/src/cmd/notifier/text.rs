@@ -3,7 +3,7 @@
 //! A command that is not shown whole cannot be approved from its notification.
 
 use termd_client::escape::{escaped, terminal_command};
-use termd_client::question::{asker, variables};
+use termd_client::question::{asker, command, variables};
 use termd_proto::approval::{ApprovalInfo, Decision};
 use termd_proto::attention::{Attention, AttentionReport, AttentionState};
 use termd_proto::secret::SecretQuestion;
@@ -86,7 +86,7 @@ pub(super) fn of_secret(question: &SecretQuestion) -> Notification {
 
 /// A question of the gate; with buttons where the desktop has them.
 pub(super) fn of_question(info: &ApprovalInfo, has_actions: bool) -> Notification {
-    let mut command = escaped(&info.command);
+    let mut command = escaped(command(info));
     if !info.after.is_empty() {
         command = format!("{command}\nafter {}", escaped(&info.after));
     }
@@ -159,6 +159,7 @@ mod tests {
             id: ApprovalId::from_random(1),
             state: ApprovalState::Pending,
             command: command.to_owned(),
+            agent_line: None,
             after: String::new(),
             cwd: "/here".to_owned(),
             env: Vec::new(),

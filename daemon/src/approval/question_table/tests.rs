@@ -45,6 +45,7 @@ fn subject(command: &str) -> Subject {
         env_sha256: None,
         earlier_sha256: None,
         earlier_text: String::new(),
+        agent_line: None,
     }
 }
 

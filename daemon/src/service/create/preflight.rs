@@ -93,6 +93,7 @@ impl Preflight {
         };
         let line_with_stdin = request.line_with_stdin(&launch);
         let given_line = request.shell_line(&launch);
+        let agent_line = request.agent_line(&launch);
         let variables = Variables::of(&request.options, &request.owner);
         let (ruling, profile) = self.gate.judge_creation(&NewCommand {
             asker: Asker {
@@ -102,6 +103,8 @@ impl Preflight {
             },
             line: line_with_stdin.as_deref().or(given_line),
             argv: &launch.argv,
+            // A person reads the whole of a command whose script comes by its input.
+            agent_line: agent_line.as_deref().filter(|_| line_with_stdin.is_none()),
             cwd: &launch.cwd,
             env: &variables.judged,
             all_env: &variables.all,
@@ -114,7 +117,6 @@ impl Preflight {
             let name = program.rsplit('/').next().unwrap_or(program);
             detail.insert("program".to_owned(), name.into());
         }
-        let agent_line = request.agent_line(&launch);
         if let Some(line) = &agent_line {
             detail.insert("agent_line".to_owned(), line.as_str().into());
         }

@@ -389,6 +389,7 @@ impl FileClient {
             asker: self.asker(),
             line: Some(line),
             argv: &[],
+            agent_line: None,
             cwd,
             env: &[],
             all_env: &[],

@@ -67,6 +67,8 @@ pub(crate) struct NewCommand<'a> {
     /// The shell line as it was given, where a shell of ours is put before it.
     pub(crate) line: Option<&'a str>,
     pub(crate) argv: &'a [String],
+    /// What an agent has asked its shell to run, where the argv is that and a wrapper.
+    pub(crate) agent_line: Option<&'a str>,
     pub(crate) cwd: &'a Path,
     /// The variables that are judged and shown, sorted.
     pub(crate) env: &'a [(String, String)],
@@ -143,6 +145,7 @@ impl Gate {
         let subject = Subject {
             env_sha256: env_sha256(command.all_env),
             parts: parts(&decision.dangerous, None),
+            agent_line: command.agent_line.map(str::to_owned),
             ..subject(owner, &cwd, &text)
         };
         let judgement = self.held_by_denial(decision.judgement.clone(), &subject);
@@ -531,6 +534,7 @@ fn subject(asker: &Owner, cwd: &str, command: &str) -> Subject {
         env_sha256: None,
         earlier_sha256: None,
         earlier_text: String::new(),
+        agent_line: None,
     }
 }
 

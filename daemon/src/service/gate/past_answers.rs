@@ -141,6 +141,7 @@ fn past_denial(record: &AuditRecord) -> Option<PastDenial> {
             id: detail.approval,
             state: ApprovalState::Denied,
             command: detail.command,
+            agent_line: None,
             after: String::new(),
             cwd: detail.cwd,
             env: Vec::new(),

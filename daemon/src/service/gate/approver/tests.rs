@@ -35,6 +35,7 @@ fn question(asked_by: Owner) -> ApprovalInfo {
         id: ApprovalId::from_random(1),
         state: ApprovalState::Pending,
         command: "rm -r x".to_owned(),
+        agent_line: None,
         after: String::new(),
         cwd: "/".to_owned(),
         env: Vec::new(),
