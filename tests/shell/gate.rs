@@ -131,7 +131,12 @@ fn a_question_shows_the_agents_line() {
     let seen = watcher.ok("approval.list", &wait);
     let question = &seen["approvals"][0];
     assert_eq!(question["agent_line"], line, "{question}");
-    assert!(question["command"].as_str().unwrap().contains("_bgpids_file"));
+    assert!(
+        question["command"]
+            .as_str()
+            .unwrap()
+            .contains("_bgpids_file")
+    );
     let id = question["id"].as_str().unwrap();
     watcher.ok("approval.answer", &json!({ "id": id, "decision": "deny" }));
     assert_eq!(waiting.wait().unwrap().code(), Some(126));

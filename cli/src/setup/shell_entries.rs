@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::clients::{Base, Client, Places, Scope};
@@ -28,13 +29,39 @@ pub(crate) struct ShellEntry {
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// The path of a shell at this place of JSON settings.
-    Path(&'static [&'static str]),
+    Path(Syntax, &'static [&'static str]),
     /// A terminal profile with the path of a shell.
     Profile(&'static [&'static str]),
     /// An environment of Codex's.
     Environment,
     /// A script that starts the client.
     Launcher,
+}
+
+/// What a client's reader of JSON takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    /// JSON alone. A client that finds something else ignores the whole file, and does not say so.
+    Json,
+    /// Comments and trailing commas, too.
+    JsonWithComments,
+}
+
+impl Syntax {
+    /// Refuses a text that the client would not read.
+    fn check(self, text: &str) -> Result<(), Fault> {
+        let is_read_by_us = self == Self::JsonWithComments || text.trim().is_empty();
+        match serde_json::from_str::<IgnoredAny>(text) {
+            Err(error) if !is_read_by_us => Err(Fault {
+                line: error.line(),
+                column: error.column(),
+                reason: "the client reads JSON without comments and trailing commas, and ignores a file \
+                         with others"
+                    .to_owned(),
+            }),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
 }
 
 /// How an entry can be tried without its client.
@@ -56,7 +83,7 @@ const SHELL_ENTRIES: &[ShellEntry] = &[
         client: "claude-code",
         base: Base::ClaudeFolder,
         files: &["settings.json"],
-        kind: Kind::Path(&["env", "CLAUDE_CODE_SHELL"]),
+        kind: Kind::Path(Syntax::Json, &["env", "CLAUDE_CODE_SHELL"]),
     },
     ShellEntry {
         client: "codex",
@@ -74,7 +101,7 @@ const SHELL_ENTRIES: &[ShellEntry] = &[
         client: "opencode",
         base: Base::Config,
         files: &["opencode/opencode.json", "opencode/opencode.jsonc"],
-        kind: Kind::Path(&["shell"]),
+        kind: Kind::Path(Syntax::JsonWithComments, &["shell"]),
     },
     ShellEntry {
         client: "vscode",
@@ -114,7 +141,7 @@ impl ShellEntry {
                     path.display()
                 ))
             }
-            Kind::Path(_) | Kind::Profile(_) | Kind::Environment => None,
+            Kind::Path(..) | Kind::Profile(_) | Kind::Environment => None,
         }
     }
 
@@ -152,7 +179,10 @@ impl ShellEntry {
         let text = file::text(path)?;
         let found = match self.kind {
             Kind::Environment => environments::found(&text),
-            Kind::Path(names) => value::found(&text, names).map(|value| ours(value.as_ref())),
+            Kind::Path(syntax, names) => syntax
+                .check(&text)
+                .and_then(|()| value::found(&text, names))
+                .map(|value| ours(value.as_ref())),
             Kind::Profile(names) => {
                 let profile = value::found(&text, names);
                 profile.map(|value| ours(value.as_ref().and_then(|value| value.get("path"))))
@@ -176,7 +206,7 @@ impl ShellEntry {
     /// How the entry is to be tried.
     pub(crate) fn trial(&self) -> Trial {
         match self.kind {
-            Kind::Path(_) => Trial::Shell,
+            Kind::Path(..) => Trial::Shell,
             Kind::Profile(_) => Trial::Unseen,
             Kind::Environment => Trial::ExecServer,
             Kind::Launcher => Trial::Launcher,
@@ -211,11 +241,16 @@ impl ShellEntry {
                     Action::Remove => environments::remove(text),
                 };
             }
-            Kind::Path(path) => Setting {
-                path,
-                value: json!(shell),
-                is_ours: is_path_of_ours,
-            },
+            Kind::Path(syntax, path) => {
+                if action == Action::Add {
+                    syntax.check(text)?;
+                }
+                Setting {
+                    path,
+                    value: json!(shell),
+                    is_ours: is_path_of_ours,
+                }
+            }
             Kind::Profile(path) => Setting {
                 path,
                 value: json!({ "path": shell }),
@@ -367,6 +402,11 @@ mod tests {
                 "1:9: \"env\" is not an object",
             ),
             (
+                "claude-code",
+                "{\n  // mine\n}",
+                "2:3: the client reads JSON without comments",
+            ),
+            (
                 "opencode",
                 "{\n  \"shell\": \"/opt/termd/bash\"\n}",
                 "2:12: shell is set",
@@ -436,7 +476,7 @@ mod tests {
         let json = "// é\n{\n\t\"a\": [1, {\"b\": null,}], /* ü */ \"env\": {\"x\": \"y\"},\n}\n";
         let toml =
             "# é\na = [1, {b = 'ü'}]\ninclude_local = true\n[[environments]]\nid = \"\"\"q\"\"\"\n";
-        for (client, text) in [("claude-code", json), ("codex", toml)] {
+        for (client, text) in [("opencode", json), ("codex", toml)] {
             for cut in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let part = &text[..cut];
                 if let Ok(edited) = edit(client, part, Action::Add) {
