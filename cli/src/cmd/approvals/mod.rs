@@ -72,11 +72,15 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
 /// The columns that are cut where a row is wider than the tty: asker, place, command and reason.
 const LONG_COLUMNS: [usize; 4] = [3, 4, 5, 6];
 
+/// What a narrow tty does without: when it was asked, and where.
+const DISPENSABLE_COLUMNS: [usize; 2] = [2, 4];
+
 fn render(approvals: &[ApprovalInfo], display: Display) -> String {
     let mut table = Table::new(
         &["ID", "STATE", "ASKED", "FOR", "WHERE", "COMMAND", "WHY"],
         &LONG_COLUMNS,
-    );
+    )
+    .leaving_out(&DISPENSABLE_COLUMNS);
     for info in approvals {
         let shown = if info.env.is_empty() {
             command(info).to_owned()
@@ -129,6 +133,16 @@ mod tests {
             assert!(text.contains("`rm -rf`"), "{text}");
         }
         assert!(table.lines().all(|row| row.width() <= 120), "{table}");
+        let narrow = Display {
+            width: Some(80),
+            ..Display::PLAIN
+        };
+        let table = render(std::slice::from_ref(&info), narrow);
+        assert!(
+            !table.contains("ASKED") && table.contains("rm -rf X"),
+            "{table}"
+        );
+        assert!(table.contains("`rm -rf`"), "{table}");
         assert!(line(&info, Display::PLAIN).len() > 5_000);
     }
 }
