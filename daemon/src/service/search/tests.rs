@@ -5,8 +5,8 @@ use std::task::Poll;
 
 use termd_policy::Policy;
 use termd_policy::secrets::redact::Redactor;
-use termd_proto::Tags;
-use termd_proto::search::PatternKind;
+use termd_proto::search::{OutputHit, PatternKind, SearchHit};
+use termd_proto::{Offset, Tags};
 use termd_test_support::{LogShape, log};
 use termd_vt::plain::{PlainSize, PlainText};
 use tokio::sync::{broadcast, watch};
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::config::MaxRunning;
 use crate::service::PolicyInForce;
-use crate::store::{BLOCK_BYTES, Block, own_actor};
+use crate::store::{BLOCK_BYTES, Block, TerminalRow, own_actor};
 use crate::terminal::output::flood_turn::{FloodTurn, FloodTurns};
 
 const SIZE: PlainSize = PlainSize { cols: 80, rows: 24 };
@@ -164,11 +164,7 @@ fn of(pattern: &str, kind: PatternKind) -> Search {
         is_raw: false,
         context: 0,
         terminal: None,
-        label: None,
-        cwd: None,
-        since_ms: None,
-        until_ms: None,
-        failed: None,
+        filter: SearchFilter::default(),
         cursor: None,
         limit: 1_000,
         timeout: Duration::from_mins(1),
