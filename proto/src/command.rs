@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalId, TerminalRef};
+use crate::tag::Tags;
 use crate::terminal::Encoding;
 
 /// Longest text that `command.list` searches for, in bytes.
@@ -73,6 +74,9 @@ pub struct CommandInfo {
 pub struct CommandFilter {
     /// Run in this terminal.
     pub terminal: Option<TerminalRef>,
+    /// Run in terminals that have one of these tags, closed ones too; none: in all.
+    #[serde(skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     /// Whose text holds each of these words, apart by white space, as a part of it; the case of
     /// letters does not matter. At most [`MAX_QUERY_BYTES`] long.
     pub query: Option<String>,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::CommandInfo;
 use crate::id::{Label, Offset, TerminalId, TerminalRef};
+use crate::tag::Tags;
 
 /// Longest pattern, in bytes: one that a person or a model writes.
 pub const MAX_PATTERN_BYTES: usize = 1024;
@@ -52,6 +53,9 @@ pub struct SearchFilter {
     /// In terminals with this label, closed ones too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
+    /// In terminals that have one of these tags, closed ones too; none: in all.
+    #[serde(skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     /// Of commands that were started in this directory or below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,

@@ -1,6 +1,6 @@
 //! `tag`, and `--tag` of the verbs.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use termd_test_support::{TestDaemon, wait_until};
 
 use crate::termctl::{ok, termctl};
@@ -91,6 +91,45 @@ fn verbs_take_all_terminals_that_have_one_of_some_tags() {
         let both = termctl(&daemon, &[verb, "d", "--tag", "x"]);
         assert_ne!(both.code, Some(0), "{both:?}");
     }
+}
+
+#[test]
+fn history_and_search_look_in_terminals_that_have_one_of_some_tags() {
+    let daemon = TestDaemon::start();
+    for (label, tag) in [("a", "x"), ("b", "y"), ("c", "z")] {
+        create(
+            &daemon,
+            &["--label", label, "--tag", tag],
+            &["echo", "needle", label],
+        );
+        ok_code(&daemon, &["wait", label], 0);
+    }
+    // Also once it is closed.
+    ok(&daemon, &["close", "a"]);
+    let tags = ["--tag", "x", "--tag", "y"];
+    let run = termctl(&daemon, &[&["history", "--json"], &tags[..]].concat()).json();
+    let run = run
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|command| command["text"].clone());
+    assert_eq!(run.collect::<Vec<_>>(), ["echo needle b", "echo needle a"]);
+    let found = termctl(
+        &daemon,
+        &[&["history", "-s", "needle", "--json"], &tags[..]].concat(),
+    );
+    assert_eq!(found.json().as_array().unwrap().len(), 2);
+    for within in ["output", "commands"] {
+        let words = [&["search", "needle", "--json", "--in", within], &tags[..]].concat();
+        let hits = termctl(&daemon, &words);
+        let hits = hits
+            .out
+            .lines()
+            .map(|hit| serde_json::from_str::<Value>(hit).unwrap());
+        let labels = hits.map(|hit| hit["label"].clone());
+        assert_eq!(labels.collect::<Vec<_>>(), ["b", "a"], "{within}");
+    }
+    ok_code(&daemon, &["search", "needle", "--tag", "none"], 1);
 }
 
 #[track_caller]

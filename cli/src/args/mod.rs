@@ -531,6 +531,9 @@ pub(crate) struct ManArgs {
 pub(crate) struct HistoryArgs {
     /// Only what was run in this terminal
     pub(crate) terminal: Option<String>,
+    /// In terminals by their tags.
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// Only commands that hold each of these words, or a part of one
     #[arg(short = 's', long, value_name = "TEXT")]
     pub(crate) search: Option<String>,

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::TaggedArgs;
 use crate::arg_types::parse_ms;
 use crate::moment::Moment;
 
@@ -47,6 +48,9 @@ pub(crate) struct SearchArgs {
     /// Only in terminals with this label, closed ones too
     #[arg(short = 'l', long)]
     pub(crate) label: Option<String>,
+    /// In terminals by their tags.
+    #[command(flatten)]
+    pub(crate) tagged: TaggedArgs,
     /// Only of commands that were started in this directory or below it
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,

@@ -3,9 +3,9 @@
 use jiff::Zoned;
 use termd_client::Link;
 use termd_client::escape::{command_line, shell_line};
-use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo, CommandSource, ListCommands};
 use termd_proto::search::SearchFilter;
+use termd_proto::{Tags, TerminalRef};
 
 use super::{Context, search};
 use crate::args::HistoryArgs;
@@ -26,9 +26,11 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
     if how && args.search.is_none() {
         return Err(UsageError::NothingToSearch.into());
     }
+    let tags = Tags::of(args.tagged.tags).map_err(UsageError::from)?;
     if let Some(pattern) = args.search {
         let filter = SearchFilter {
             terminal: args.terminal.map(TerminalRef),
+            tags,
             failed: args.failed.then_some(true),
             since_ms: args.since.map(|moment| moment.at_ms(&now)),
             until_ms: args.until.map(|moment| moment.at_ms(&now)),
@@ -39,6 +41,7 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
     }
     let filter = CommandFilter {
         terminal: args.terminal.map(TerminalRef),
+        tags,
         failed: args.failed.then_some(true),
         since_ms: args.since.map(|moment| moment.at_ms(&now)),
         until_ms: args.until.map(|moment| moment.at_ms(&now)),

@@ -1,20 +1,19 @@
 //! `termctl search`: lines of output and commands, by what is in them, newest first.
 
-use std::iter;
-
 use std::env;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
 use termd_client::Link;
 use termd_client::escape::{escaped, printable};
-use termd_proto::TerminalRef;
 use termd_proto::command::CommandInfo;
 use termd_proto::search::{
     CommandHit, MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
     SearchOutput,
 };
+use termd_proto::{Tags, TerminalRef};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Context;
@@ -37,6 +36,7 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
     let filter = SearchFilter {
         terminal: args.terminal.map(TerminalRef),
         label: label.transpose()?,
+        tags: Tags::of(args.tagged.tags).map_err(UsageError::from)?,
         cwd: args.cwd.map(|cwd| absolute(&cwd)),
         since_ms: args.since.map(|moment| moment.at_ms(&now)),
         until_ms: args.until.map(|moment| moment.at_ms(&now)),

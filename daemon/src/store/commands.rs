@@ -3,10 +3,11 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 use termd_proto::command::{CommandInfo, CommandPage};
-use termd_proto::{Offset, TerminalId};
+use termd_proto::{Offset, Tags, TerminalId};
 
 use super::error::StoreError;
 use super::sql::{cut_page, decode_error, fetch_limit, from_word, integer};
+use super::terminals::tags_json;
 
 /// A command line has begun to run in a terminal's shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct CommandWrite {
 pub struct CommandQuery {
     /// Commands of this terminal.
     pub terminal: Option<TerminalId>,
+    /// Commands of terminals that have one of these tags; none: of all.
+    pub tags: Tags,
     /// Commands whose text has each of these words as a part of it.
     pub text: Option<String>,
     /// Commands that exited with this code.
@@ -162,6 +165,13 @@ pub(super) async fn list(
             " AND terminal NOT IN (SELECT id FROM terminals WHERE imported_at_ms IS NOT NULL)",
         ),
     };
+    if let Some(tags) = tags_json(&wanted.tags)? {
+        query.push(" AND terminal IN (SELECT id FROM terminals WHERE EXISTS (SELECT 1");
+        query
+            .push(" FROM json_each(terminals.tags) AS own JOIN json_each(")
+            .push_bind(tags);
+        query.push(") AS wanted USING (value)))");
+    }
     if let Some(code) = wanted.exit_code {
         query.push(" AND exit_code = ").push_bind(code);
     }

@@ -162,7 +162,7 @@ pub(super) async fn put_terminal(
     let exit_signal = exit.and_then(|status| status.signal.as_deref());
     let meta = row.meta.as_ref().map(serde_json::to_string).transpose();
     let held_to = row.held_to.as_ref().map(serde_json::to_string).transpose();
-    let tags = tags_json(&row.tags).transpose();
+    let tags = tags_json(&row.tags)?;
     sqlx::query(PUT_TERMINAL.as_str())
         .bind(row.id.as_str())
         .bind(row.label.as_ref().map(Label::as_str))
@@ -197,7 +197,7 @@ pub(super) async fn put_terminal(
         .bind(row.agent_line.as_deref())
         .bind(row.imported_at_ms)
         .bind(row.seen_at_ms)
-        .bind(tags.map_err(json)?)
+        .bind(tags)
         .execute(&mut *connection)
         .await?;
     sqlx::query(PUT_COMMAND.as_str())
@@ -269,7 +269,7 @@ pub(super) async fn list_terminals(
         Some(cursor) => cursor.parse().map_err(|_| StoreError::BadCursor)?,
         None => 0,
     };
-    let tags = tags_json(tags).transpose();
+    let tags = tags_json(tags)?;
     let mut rows = sqlx::query(
         "SELECT * FROM terminals WHERE seq > ?1 AND (?3 IS NULL OR EXISTS (SELECT 1 \
          FROM json_each(terminals.tags) AS own JOIN json_each(?3) AS wanted USING (value))) \
@@ -277,7 +277,7 @@ pub(super) async fn list_terminals(
     )
     .bind(after)
     .bind(fetch_limit(limit))
-    .bind(tags.map_err(|error| sqlx::Error::Encode(error.into()))?)
+    .bind(tags)
     .fetch_all(connection)
     .await?;
     let last = cut_page(&mut rows, limit).map(|last| last.try_get::<i64, _>("seq"));
@@ -354,8 +354,10 @@ pub(super) async fn ids_with_prefix(
 }
 
 /// As the database has them: a JSON array; `None`: no tags.
-fn tags_json(tags: &Tags) -> Option<serde_json::Result<String>> {
-    (!tags.is_empty()).then(|| serde_json::to_string(tags))
+pub(super) fn tags_json(tags: &Tags) -> Result<Option<String>, sqlx::Error> {
+    let json = (!tags.is_empty()).then(|| serde_json::to_string(tags));
+    json.transpose()
+        .map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
 fn stdio_word(stdio: Stdio) -> &'static str {

@@ -84,6 +84,7 @@ impl CommandHandler {
         };
         let query = CommandQuery {
             terminal,
+            tags: filter.tags,
             text,
             exit_code: filter.exit_code,
             failed: filter.failed,

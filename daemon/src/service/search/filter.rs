@@ -21,7 +21,8 @@ pub(super) fn may_have_hits(filter: &SearchFilter, row: &TerminalRow) -> bool {
     let is_before = matches!((filter.since_ms, ended), (Some(since), Some(end)) if end < since);
     let is_after = (filter.until_ms).is_some_and(|until| row.created_at_ms >= until);
     let is_other = filter.label.is_some() && row.label != filter.label;
-    !is_before && !is_after && !is_other
+    let has_tag = filter.tags.is_empty() || row.tags.meet(&filter.tags);
+    !is_before && !is_after && !is_other && has_tag
 }
 
 /// Whether what came at this time is wanted.

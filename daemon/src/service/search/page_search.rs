@@ -94,6 +94,7 @@ impl<'a> PageSearch<'a> {
         let search = self.search;
         let query = CommandQuery {
             terminal: search.terminal.clone(),
+            tags: search.filter.tags.clone(),
             text: search.pattern.words().map(str::to_owned),
             exit_code: None,
             failed: search.filter.failed,
