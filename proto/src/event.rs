@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attention::Attention;
-use crate::id::{Offset, TerminalId};
+use crate::id::{Label, Offset, TerminalId};
+use crate::tag::Tags;
 use crate::terminal::{ExitStatus, ReachedLimit};
 
 /// The method of the notifications that carry events: their params are `{"subscription", "result"}`.
@@ -35,6 +36,16 @@ pub enum TerminalEvent {
         cols: u16,
         /// Rows now.
         rows: u16,
+    },
+    /// It has another label, or other tags.
+    Named {
+        /// Which.
+        id: TerminalId,
+        /// Its label now.
+        label: Option<Label>,
+        /// Its tags now.
+        #[serde(default, skip_serializing_if = "Tags::is_empty")]
+        tags: Tags,
     },
     /// It reached a limit: one of its profile, for which it is being ended; one of the disk, for
     /// which some of its output is not kept; or a command line in its shell was ended at one of a

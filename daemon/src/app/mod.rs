@@ -28,9 +28,7 @@ use crate::rpc::{
     PolicyHandler, RecordingHandler, ReloadFault, ScreenHandler, SecretHandler, ServeOptions,
     SessionHandler, ShellHandler, SocketStats, serve,
 };
-use crate::service::{
-    Descent, InPlace, Registry, Renamer, Tagger, TerminalTasks, TranscriptEraser,
-};
+use crate::service::{Descent, InPlace, Namer, Registry, TerminalTasks, TranscriptEraser};
 use crate::shell::ShellFiles;
 use crate::store::{
     AuditAction, AuditEntry, AuditHead, AuditOutcome, SearchIndex, Stall, Store, StoreError,
@@ -473,16 +471,12 @@ fn session(services: &Services, keeper: &KeeperClient, in_place: InPlace) -> Ses
             store: store.clone(),
             index: services.index.clone(),
         },
-        renamer: Renamer {
+        namer: Namer {
             registry: Arc::clone(&base.registry),
             audit: base.audit.clone(),
             keeper: keeper.clone(),
             store: store.clone(),
-        },
-        tagger: Tagger {
-            audit: base.audit.clone(),
-            keeper: keeper.clone(),
-            store: store.clone(),
+            events: base.events.clone(),
         },
         events: base.events.clone(),
     }

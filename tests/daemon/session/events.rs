@@ -49,6 +49,8 @@ fn a_terminals_life_is_told_in_order() {
         "session.resize",
         &json!({ "id": id, "cols": 90, "rows": 30 }),
     );
+    client.ok("session.rename", &json!({ "id": id, "label": "echo" }));
+    client.ok("session.tag", &json!({ "id": id, "add": ["web"] }));
     client.send_text(&id, "\u{4}");
     client.ok("session.wait", &json!({ "id": id }));
     client.ok("session.close", &json!({ "id": id }));
@@ -72,6 +74,17 @@ fn a_terminals_life_is_told_in_order() {
     assert_eq!(at("exited"), types.len() - 2, "{types:?}");
     let resized = &events[at("resized")];
     assert_members(resized, &json!({ "cols": 90, "rows": 30 }));
+    let named = events.iter().filter(|event| event["type"] == "named");
+    let named: Vec<_> = named
+        .map(|event| (&event["label"], &event["tags"]))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            (&json!("echo"), &Value::Null),
+            (&json!("echo"), &json!(["web"]))
+        ]
+    );
     let exited = &events[at("exited")];
     assert_eq!(
         exited["exit_status"],

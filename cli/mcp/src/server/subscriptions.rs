@@ -229,7 +229,7 @@ async fn read_events(
 
 fn changes_of(event: TerminalEvent) -> Vec<Change> {
     match event {
-        TerminalEvent::Created { .. } => vec![Change::List],
+        TerminalEvent::Created { .. } | TerminalEvent::Named { .. } => vec![Change::List],
         TerminalEvent::Output { id, .. }
         | TerminalEvent::Resized { id, .. }
         | TerminalEvent::LimitReached { id, .. } => {

@@ -508,6 +508,10 @@ impl Model {
                 let row = self.rows.get_mut(&id)?;
                 (row.info.cols, row.info.rows) = (cols, rows);
             }
+            TerminalEvent::Named { id, label, tags } => {
+                let row = self.rows.get_mut(&id)?;
+                (row.info.label, row.info.tags) = (label, tags);
+            }
             TerminalEvent::Attention { id, attention } => {
                 let Some(row) = self.rows.get_mut(&id) else {
                     // What is being read of it may be older than this.

@@ -24,7 +24,7 @@ use crate::rpc::error::{RpcError, RpcResult};
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InPlace, InputSender,
-    OutputSecrets, Renamer, Screens, Tagger, TerminalUse, TranscriptEraser, Typist, VacateLabel,
+    Namer, OutputSecrets, Screens, TerminalUse, TranscriptEraser, Typist, VacateLabel,
     checked_size, wait_result,
 };
 use crate::terminal::input::PipePosition;
@@ -61,8 +61,7 @@ pub struct SessionHandler {
     pub(crate) gate: Arc<Gate>,
     pub(crate) input: Arc<InputSender>,
     pub(crate) screens: Screens,
-    pub(crate) renamer: Renamer,
-    pub(crate) tagger: Tagger,
+    pub(crate) namer: Namer,
     pub(crate) eraser: TranscriptEraser,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
 }
@@ -175,10 +174,10 @@ impl SessionHandler {
         let terminal = self
             .find_to_use(&id, TerminalUse::Control, &context)
             .await?;
-        let (renamer, actor) = (self.renamer.clone(), context.native_owner());
+        let (namer, actor) = (self.namer.clone(), context.native_owner());
         let renamed = {
             let terminal = Arc::clone(&terminal);
-            tokio::spawn(async move { renamer.rename(&terminal, label, &actor).await })
+            tokio::spawn(async move { namer.rename(&terminal, label, &actor).await })
         };
         renamed.await.map_err(|_| TerminalError::Stopping)??;
         Ok(terminal.info())
@@ -193,10 +192,10 @@ impl SessionHandler {
         let terminal = self
             .find_to_use(&id, TerminalUse::Control, &context)
             .await?;
-        let (tagger, actor) = (self.tagger.clone(), context.native_owner());
+        let (namer, actor) = (self.namer.clone(), context.native_owner());
         let tagged = {
             let terminal = Arc::clone(&terminal);
-            tokio::spawn(async move { tagger.tag(&terminal, &add, &remove, &actor).await })
+            tokio::spawn(async move { namer.tag(&terminal, &add, &remove, &actor).await })
         };
         tagged.await.map_err(|_| TerminalError::Stopping)??;
         Ok(terminal.info())

@@ -53,6 +53,7 @@ fn concerns(event: &TerminalEvent) -> Option<&TerminalId> {
         TerminalEvent::Created { id }
         | TerminalEvent::Output { id, .. }
         | TerminalEvent::Resized { id, .. }
+        | TerminalEvent::Named { id, .. }
         | TerminalEvent::LimitReached { id, .. }
         | TerminalEvent::Attention { id, .. }
         | TerminalEvent::Exited { id, .. }
