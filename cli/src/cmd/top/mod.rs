@@ -10,7 +10,7 @@ use rustix::process::{Signal as Stop, getpid, kill_process};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::TerminalInfo;
 use termd_tui::canvas::Colors;
-use termd_tui::top::model::Surroundings;
+use termd_tui::top::surroundings::Surroundings;
 use termd_tui::top::{Leave, Top};
 
 use self::tty_lease::{Given, TtyLease};

@@ -21,8 +21,8 @@ use termd_proto::{ErrorKind, Tags, TerminalId, TerminalRef};
 
 use super::effect::Call;
 use super::git_branch::branch_of;
-use super::model::Typist;
 use super::news::{GlanceWithBranch, News};
+use super::surroundings::Typist;
 
 /// Most hits of a search: more than a person looks through.
 const MAX_HITS: u32 = 200;

@@ -12,8 +12,8 @@ use termd_proto::terminal::{ListScope, ListTerminals, SubscribeEvents, TerminalI
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
-use super::model::Typist;
 use super::news::News;
+use super::surroundings::Typist;
 
 /// The pause between two attempts to reach a daemon that is away.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);

@@ -14,8 +14,10 @@ use termd_proto::{Tags, TerminalId};
 
 use super::arrangement::Item;
 use super::effect::{Call, Effect, Leave};
-use super::model::{Daemon, Hits, Mode, Model, Now, item_height};
+use super::mode::{Hits, Mode};
+use super::model::{Daemon, Model};
 use super::prompt::{Confirmed, Prompt, PromptKind};
+use super::surroundings::Now;
 use crate::input::{Input, Key, Mouse, MouseAction};
 
 /// Why a line cannot be a terminal's tags.
@@ -78,21 +80,21 @@ impl Model {
             Key::PageUp => self.scroll_screen(i64::from(self.layout().screen.height)),
             Key::PageDown => self.scroll_screen(-i64::from(self.layout().screen.height)),
             Key::Tab => {
-                self.shows_ended = !self.shows_ended;
-                self.say(if self.shows_ended {
+                self.list.shows_ended = !self.list.shows_ended;
+                self.say(if self.list.shows_ended {
                     "those that have ended are listed, too"
                 } else {
                     "only what runs or waits is listed"
                 });
             }
-            Key::Escape => self.filter.clear(),
+            Key::Escape => self.list.filter.clear(),
             Key::Char('?') => self.mode = Mode::Help(0),
             Key::Char('/') => {
-                self.mode = Mode::Prompt(Prompt::new(PromptKind::Filter, &self.filter));
+                self.mode = Mode::Prompt(Prompt::new(PromptKind::Filter, &self.list.filter));
             }
             Key::Char('g') => {
-                self.grouping = self.grouping.next();
-                self.say(self.grouping.said());
+                self.list.grouping = self.list.grouping.next();
+                self.say(self.list.grouping.said());
             }
             Key::Char('q') | Key::Ctrl('c') => return vec![Effect::Leave(Leave::Quit)],
             Key::Char(c) => return self.act(c, now),
@@ -138,7 +140,7 @@ impl Model {
             self.say("the daemon does not answer");
             return Vec::new();
         }
-        let Some(row) = self.row_at_hand() else {
+        let Some(row) = self.list.row_at_hand() else {
             self.say("there is no terminal: n starts one");
             return Vec::new();
         };
@@ -250,7 +252,7 @@ impl Model {
             Key::Enter => return self.submit(prompt),
             Key::Escape | Key::Ctrl('c') => {
                 if prompt.kind == PromptKind::Filter {
-                    self.filter.clear();
+                    self.list.filter.clear();
                 }
             }
             Key::Up | Key::Down if prompt.kind == PromptKind::Filter => {
@@ -270,8 +272,8 @@ impl Model {
         if let Mode::Prompt(prompt) = &self.mode
             && prompt.kind == PromptKind::Filter
         {
-            self.filter = prompt.field.text().to_owned();
-            self.list_top = 0;
+            self.list.filter = prompt.field.text().to_owned();
+            self.list.top = 0;
             // The best match is at hand.
             self.arrange();
             self.step(isize::MIN);
@@ -282,7 +284,7 @@ impl Model {
         let text = prompt.field.text().to_owned();
         let call = match prompt.kind {
             PromptKind::Filter => {
-                self.show_at_hand();
+                self.list.show_at_hand(self.list_area());
                 return Vec::new();
             }
             PromptKind::Line(id) => Call::TypeLine(id, text),
@@ -322,6 +324,7 @@ impl Model {
         let wanted = text.split_whitespace().map(str::parse::<Tag>);
         let wanted = Tags::of(wanted.collect::<Result<Vec<_>, _>>()?)?;
         let had = self
+            .list
             .rows
             .get(&id)
             .map(|row| row.info.tags.clone())
@@ -380,12 +383,12 @@ impl Model {
 
     /// Takes the terminal in hand that is this number of rows further down.
     fn step(&mut self, by: isize) {
-        let listed = self.items.iter().filter_map(|item| match item {
+        let listed = self.list.items.iter().filter_map(|item| match item {
             Item::Terminal(id) => Some(id),
             Item::Group(_) => None,
         });
         let listed: Vec<&TerminalId> = listed.collect();
-        let at_hand = self.at_hand.as_ref().map(|at_hand| &at_hand.id);
+        let at_hand = self.list.at_hand();
         let at = listed
             .iter()
             .position(|id| Some(*id) == at_hand)
@@ -394,9 +397,9 @@ impl Model {
             .saturating_add_signed(by)
             .min(listed.len().saturating_sub(1));
         if let Some(id) = listed.get(to).map(|id| (*id).clone()) {
-            self.take_in_hand(&id);
+            self.list.take_in_hand(&id);
         }
-        self.show_at_hand();
+        self.list.show_at_hand(self.list_area());
     }
 
     /// Scrolls the screen of the terminal at hand up by this number of rows, as far as its scrollback goes.
@@ -467,29 +470,31 @@ impl Model {
             return;
         }
         let y = place.y - layout.list.y;
+        let area = self.list_area();
         let clicked = self
-            .shown_items()
+            .list
+            .shown_items(area)
             .into_iter()
             .find_map(|(top, item)| match item {
                 Item::Terminal(id) => {
-                    let rows = top..top + item_height(item, layout.row_height);
+                    let rows = top..top + area.height_of(item);
                     rows.contains(&y).then(|| id.clone())
                 }
                 Item::Group(_) => None,
             });
         if let Some(id) = clicked {
-            self.take_in_hand(&id);
+            self.list.take_in_hand(&id);
         }
     }
 
     fn scroll_list(&mut self, rows: i32) {
         let by = isize::try_from(-rows).unwrap_or(0);
-        let shown = self.shown_items().len();
-        let last = self.items.len().saturating_sub(shown);
-        let to = self.list_top.saturating_add_signed(by);
+        let shown = self.list.shown_items(self.list_area()).len();
+        let last = self.list.items.len().saturating_sub(shown);
+        let to = self.list.top.saturating_add_signed(by);
         // At the end the last item is the last row.
-        if by < 0 || self.list_top < last {
-            self.list_top = to.min(self.items.len().saturating_sub(1));
+        if by < 0 || self.list.top < last {
+            self.list.top = to.min(self.list.items.len().saturating_sub(1));
         }
     }
 }

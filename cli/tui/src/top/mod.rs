@@ -1,7 +1,7 @@
 //! `termctl top`: all terminals, the screen of the one at hand, and what waits for the person.
 //!
-//! - [`model`] is the state: `keys` change it, and [`news`] of the daemon. With it `row`, `arrangement`,
-//!   `questions`, `prompt`.
+//! - [`model`] is the state: `keys` change it, and [`news`] of the daemon. With it `list` (of
+//!   `row`s in their `arrangement`), `mode`, `questions`, `prompt`.
 //! - [`view()`](view::view) is the picture of it, in the parts of `layout`.
 //! - [`effect`] is what it does. `feed` and `screen_feed` hear the daemon, and `calls` ask it.
 //!
@@ -14,13 +14,16 @@ mod feed;
 mod git_branch;
 mod keys;
 mod layout;
+mod list;
 mod look;
+mod mode;
 pub mod model;
 pub mod news;
 mod prompt;
 mod questions;
 mod row;
 mod screen_feed;
+pub mod surroundings;
 pub mod view;
 
 #[cfg(test)]
@@ -41,8 +44,9 @@ use tokio::task::JoinHandle;
 pub use self::effect::Leave;
 use self::effect::{Effect, Followed};
 use self::feed::CurrentLink;
-use self::model::{Model, Now, Surroundings};
+use self::model::Model;
 use self::news::News;
+use self::surroundings::{Now, Surroundings};
 use crate::canvas::{Canvas, Colors};
 use crate::input::InputReader;
 

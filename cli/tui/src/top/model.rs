@@ -8,16 +8,17 @@ use termd_client::escape::one_line;
 use termd_proto::TerminalId;
 use termd_proto::event::TerminalEvent;
 use termd_proto::screen::Screen;
-use termd_proto::search::SearchHit;
 use termd_proto::terminal::{TerminalInfo, TerminalState};
 
-use super::arrangement::{AtHand, Choice, Grouping, Item, arrange, urgency};
+use super::arrangement::Item;
 use super::effect::{Call, Effect, Followed};
 use super::layout::{Layout, Wants};
+use super::list::{ListArea, TerminalList};
+use super::mode::Mode;
 use super::news::{News, ScreenRowsKind};
-use super::prompt::{Confirmed, Prompt};
 use super::questions::{Asked as _, Questions};
 use super::row::{MINUTE_MS, Row};
+use super::surroundings::{Now, Surroundings, Typist};
 use crate::text::wrap;
 
 /// How long a message is shown.
@@ -32,35 +33,6 @@ const GLANCE_PAUSE: Duration = Duration::from_millis(500);
 /// Most terminals of a glance.
 const MAX_GLANCES: usize = termd_proto::glance::MAX_GLANCES;
 
-/// Now, by the clock that only goes forward, and by that of the wall.
-#[derive(Debug, Clone, Copy)]
-pub struct Now {
-    /// For what lasts.
-    pub at: Instant,
-    /// In milliseconds since the Unix epoch: for ages.
-    pub ms: i64,
-}
-
-/// Whose keys the overview is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typist {
-    /// Who has agreed to what they type.
-    Person,
-    /// Whose lines the gate asks about, and whose answers it does not take.
-    Agent,
-}
-
-/// What the overview is told of where it runs.
-#[derive(Debug, Clone, Default)]
-pub struct Surroundings {
-    /// The person's home, which is shown as `~`.
-    pub home: Option<String>,
-    /// The terminal that the overview itself runs in. It is not listed: its screen would show itself.
-    pub own: Option<TerminalId>,
-    /// The directory in which new terminals are started.
-    pub cwd: Option<String>,
-}
-
 /// Whether the daemon answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Daemon {
@@ -68,29 +40,6 @@ pub(super) enum Daemon {
     Here,
     /// It was here, and is looked for: why it does not answer.
     Away(String),
-}
-
-/// What keys mean at the moment.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Mode {
-    Browse,
-    Prompt(Prompt),
-    Confirm(Confirmed),
-    /// The question alone, from this line on.
-    Question(u16),
-    /// The keys, from this line on.
-    Help(u16),
-    Hits(Hits),
-}
-
-/// What a search has found.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Hits {
-    pub(super) pattern: String,
-    /// `None`: it is still searched.
-    pub(super) found: Option<Vec<SearchHit>>,
-    pub(super) is_cut: bool,
-    pub(super) at: usize,
 }
 
 /// A screen as far as it was read.
@@ -109,21 +58,14 @@ pub struct Model {
     pub(super) now: Now,
     pub(super) daemon: Daemon,
     pub(super) typist: Typist,
-    pub(super) rows: BTreeMap<TerminalId, Row>,
-    pub(super) items: Vec<Item>,
-    pub(super) at_hand: Option<AtHand>,
-    /// When it came to hand.
-    taken_at: Instant,
-    /// The first item of the list that is shown.
-    pub(super) list_top: usize,
+    pub(super) list: TerminalList,
+    /// The terminal at hand at the last change, and since when it is.
+    held: Option<(TerminalId, Instant)>,
     pub(super) screen: Option<ShownScreen>,
     /// Rows of the scrollback above the first one that is shown.
     pub(super) scrolled: u32,
     pub(super) questions: Questions,
     pub(super) mode: Mode,
-    pub(super) filter: String,
-    pub(super) grouping: Grouping,
-    pub(super) shows_ended: bool,
     message: Option<(String, Instant)>,
     followed: Option<Followed>,
     glance: GlanceTurn,
@@ -146,23 +88,16 @@ impl Model {
     /// Of a tty of this size, before the daemon was reached.
     pub fn new(surroundings: Surroundings, size: (u16, u16), now: Now) -> Self {
         Self {
-            surroundings,
             size,
             now,
             daemon: Daemon::Connecting,
             typist: Typist::Person,
-            rows: BTreeMap::new(),
-            items: Vec::new(),
-            at_hand: None,
-            taken_at: now.at,
-            list_top: 0,
+            list: TerminalList::new(surroundings.home.clone()),
+            held: None,
             screen: None,
             scrolled: 0,
             questions: Questions::default(),
             mode: Mode::Browse,
-            filter: String::new(),
-            grouping: Grouping::default(),
-            shows_ended: false,
             message: None,
             followed: None,
             glance: GlanceTurn {
@@ -172,6 +107,7 @@ impl Model {
             aged_at: now.at,
             is_disordered: true,
             is_stale: true,
+            surroundings,
         }
     }
 
@@ -216,7 +152,7 @@ impl Model {
         self.now = now;
         // Twenty floods say this four hundred times a second.
         if let News::Event(TerminalEvent::Output { id, .. }) = &news {
-            let row = self.rows.get_mut(id);
+            let row = self.list.rows.get_mut(id);
             let Some(row) = row.filter(|row| row.stale_since.is_none()) else {
                 return Vec::new();
             };
@@ -235,13 +171,13 @@ impl Model {
             News::Event(event) => effects.extend(self.take_event(event)),
             News::Shown(info) => self.take_info(*info),
             News::Missing(id) => {
-                self.rows.remove(&id);
+                self.list.rows.remove(&id);
             }
             News::Questions(list) => self.questions.take(&list),
             News::Glances(glances) => {
                 self.glance.is_under_way = false;
                 for seen in glances {
-                    if let Some(row) = self.rows.get_mut(&seen.glance.id) {
+                    if let Some(row) = self.list.rows.get_mut(&seen.glance.id) {
                         row.take(seen);
                     }
                 }
@@ -256,8 +192,8 @@ impl Model {
             News::Created { info, attach } => {
                 let id = info.id.clone();
                 self.take_info(*info);
-                self.take_in_hand(&id);
-                self.filter.clear();
+                self.list.take_in_hand(&id);
+                self.list.filter.clear();
                 if attach {
                     effects.push(Effect::Leave(super::effect::Leave::Attach(id)));
                 }
@@ -308,8 +244,8 @@ impl Model {
         if std::mem::take(&mut self.is_disordered) {
             self.arrange();
         }
-        let at_hand = self.at_hand.as_ref().map(|at_hand| &at_hand.id);
-        self.questions.choose(at_hand, now.at);
+        self.hold();
+        self.questions.choose(self.list.at_hand(), now.at);
         if self.questions.shown().is_none() && matches!(self.mode, Mode::Question(_)) {
             self.mode = Mode::Browse;
         }
@@ -322,8 +258,8 @@ impl Model {
 
     pub(super) fn layout(&self) -> Layout {
         let is_group = |item: &&Item| matches!(item, Item::Group(_));
-        let groups = self.items.iter().filter(is_group).count();
-        let terminals = self.items.len() - groups;
+        let groups = self.list.items.iter().filter(is_group).count();
+        let terminals = self.list.items.len() - groups;
         let small = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let question = self.question_lines();
         let wants = Wants {
@@ -347,103 +283,35 @@ impl Model {
         usize::from(self.layout().question.height) >= lines + 2
     }
 
-    pub(super) fn row_at_hand(&self) -> Option<&Row> {
-        self.rows.get(&self.at_hand.as_ref()?.id)
-    }
-
-    /// Where an item stands.
-    pub(super) fn place_of(&self, id: &TerminalId) -> Option<usize> {
-        let is_it = |item: &Item| matches!(item, Item::Terminal(other) if other == id);
-        self.items.iter().position(is_it)
-    }
-
-    /// Rows that items of the list take, from the first that is shown on, with their first row in it.
-    pub(super) fn shown_items(&self) -> Vec<(u16, &Item)> {
+    /// Where the list is drawn.
+    pub(super) fn list_area(&self) -> ListArea {
         let layout = self.layout();
-        let mut shown = Vec::new();
-        let mut y = 0;
-        for item in self.items.iter().skip(self.list_top) {
-            let height = item_height(item, layout.row_height);
-            if y + height > layout.list.height {
-                break;
-            }
-            shown.push((y, item));
-            y += height;
-        }
-        shown
-    }
-
-    /// Takes a terminal in hand.
-    pub(super) fn take_in_hand(&mut self, id: &TerminalId) {
-        if self
-            .at_hand
-            .as_ref()
-            .is_some_and(|at_hand| at_hand.id == *id)
-        {
-            return;
-        }
-        let Some(row) = self.rows.get(id) else {
-            return;
-        };
-        self.at_hand = Some(AtHand {
-            id: id.clone(),
-            urgency: urgency(row),
-        });
-        self.taken_at = self.now.at;
-        self.screen = None;
-        self.scrolled = 0;
-        self.arrange();
-        self.show_at_hand();
-    }
-
-    /// Scrolls the list so that the terminal at hand is in sight.
-    pub(super) fn show_at_hand(&mut self) {
-        let Some(place) = self
-            .at_hand
-            .as_ref()
-            .and_then(|at_hand| self.place_of(&at_hand.id))
-        else {
-            return;
-        };
-        // With the name of its group, where that stands right before it.
-        let first = match place
-            .checked_sub(1)
-            .and_then(|before| self.items.get(before))
-        {
-            Some(Item::Group(_)) => place - 1,
-            _ => place,
-        };
-        if self.list_top > first {
-            self.list_top = first;
-        }
-        let layout = self.layout();
-        let rows = |from: usize| -> u16 {
-            let items = self.items.iter().take(place + 1).skip(from);
-            items.map(|item| item_height(item, layout.row_height)).sum()
-        };
-        while self.list_top < place && rows(self.list_top) > layout.list.height {
-            self.list_top += 1;
+        ListArea {
+            height: layout.list.height,
+            row_height: layout.row_height,
         }
     }
 
-    fn is_at_hand_in_sight(&self) -> bool {
-        let shown = self.shown_items();
-        self.at_hand.as_ref().is_some_and(|at_hand| {
-            let is_it = |item: &Item| matches!(item, Item::Terminal(id) if *id == at_hand.id);
-            shown.iter().any(|(_, item)| is_it(item))
-        })
+    /// Lists anew. The terminal at hand stays in sight where it was.
+    pub(super) fn arrange(&mut self) {
+        let was_in_sight = self.list.is_at_hand_in_sight(self.list_area());
+        self.list.arrange();
+        // Of the list as it is now.
+        let area = self.list_area();
+        self.list.fill(area);
+        if was_in_sight {
+            self.list.show_at_hand(area);
+        }
     }
 
-    /// Scrolls the list down as far as it leaves rows empty at the end.
-    fn fill_list(&mut self) {
-        let layout = self.layout();
-        let mut rows = 0;
-        let fits = |item: &&Item| {
-            rows += item_height(item, layout.row_height);
-            rows <= layout.list.height
-        };
-        let fitting = self.items.iter().rev().take_while(fits).count();
-        self.list_top = self.list_top.min(self.items.len() - fitting);
+    /// Notes which terminal is at hand. Of another one no screen was read yet.
+    fn hold(&mut self) {
+        let at_hand = self.list.at_hand();
+        if at_hand != self.held.as_ref().map(|(id, _)| id) {
+            self.held = at_hand.map(|id| (id.clone(), self.now.at));
+            self.screen = None;
+            self.scrolled = 0;
+        }
     }
 
     fn take_all(&mut self, terminals: Vec<TerminalInfo>, typist: Typist) {
@@ -452,7 +320,7 @@ impl Model {
         self.typist = typist;
         self.followed = None;
         self.glance.is_under_way = false;
-        let mut before = std::mem::take(&mut self.rows);
+        let mut before = std::mem::take(&mut self.list.rows);
         for info in terminals {
             if self.is_own(&info.id) {
                 continue;
@@ -467,7 +335,7 @@ impl Model {
                 },
                 None => row,
             };
-            self.rows.insert(row.info.id.clone(), row);
+            self.list.rows.insert(row.info.id.clone(), row);
         }
         if was_away {
             self.say("the daemon answers again");
@@ -480,11 +348,11 @@ impl Model {
 
     fn take_info(&mut self, info: TerminalInfo) {
         if info.state == TerminalState::Closed || self.is_own(&info.id) {
-            self.rows.remove(&info.id);
+            self.list.rows.remove(&info.id);
             return;
         }
         let now = self.now.at;
-        match self.rows.get_mut(&info.id) {
+        match self.list.rows.get_mut(&info.id) {
             Some(row) => {
                 // What an event has said since may be newer than this answer.
                 let attention = row.info.attention.take().or(info.attention.clone());
@@ -492,7 +360,7 @@ impl Model {
                 row.stale_since.get_or_insert(now);
             }
             None => {
-                self.rows.insert(info.id.clone(), Row::new(info, now));
+                self.list.rows.insert(info.id.clone(), Row::new(info, now));
             }
         }
     }
@@ -505,15 +373,15 @@ impl Model {
                 return Some(Effect::Call(Call::Show(id)));
             }
             TerminalEvent::Resized { id, cols, rows } => {
-                let row = self.rows.get_mut(&id)?;
+                let row = self.list.rows.get_mut(&id)?;
                 (row.info.cols, row.info.rows) = (cols, rows);
             }
             TerminalEvent::Named { id, label, tags } => {
-                let row = self.rows.get_mut(&id)?;
+                let row = self.list.rows.get_mut(&id)?;
                 (row.info.label, row.info.tags) = (label, tags);
             }
             TerminalEvent::Attention { id, attention } => {
-                let Some(row) = self.rows.get_mut(&id) else {
+                let Some(row) = self.list.rows.get_mut(&id) else {
                     // What is being read of it may be older than this.
                     return Some(Effect::Call(Call::Show(id)));
                 };
@@ -521,7 +389,7 @@ impl Model {
                 row.stale_since.get_or_insert(now);
             }
             TerminalEvent::Closed { id } => {
-                self.rows.remove(&id);
+                self.list.rows.remove(&id);
             }
             TerminalEvent::Output { .. }
             | TerminalEvent::LimitReached { .. }
@@ -533,7 +401,7 @@ impl Model {
     }
 
     fn take_screen(&mut self, id: TerminalId, screen: Screen, from_row: i64, rows: ScreenRowsKind) {
-        if self.at_hand.as_ref().is_none_or(|at_hand| at_hand.id != id) {
+        if self.list.at_hand() != Some(&id) {
             return;
         }
         let before = self.screen.take().filter(|before| before.id == id);
@@ -556,49 +424,10 @@ impl Model {
         });
     }
 
-    pub(super) fn arrange(&mut self) {
-        let was_in_sight = self.is_at_hand_in_sight();
-        let place = self
-            .at_hand
-            .as_ref()
-            .and_then(|at_hand| self.place_of(&at_hand.id));
-        let choice = Choice {
-            filter: &self.filter,
-            grouping: self.grouping,
-            shows_ended: self.shows_ended,
-            at_hand: self.at_hand.as_ref(),
-            home: self.surroundings.home.as_deref(),
-        };
-        self.items = arrange(&self.rows, choice);
-        let is_listed = self
-            .at_hand
-            .as_ref()
-            .is_some_and(|it| self.place_of(&it.id).is_some());
-        if !is_listed {
-            self.at_hand = None;
-            self.screen = None;
-            // What has taken its place.
-            let from = place.unwrap_or(0).min(self.items.len().saturating_sub(1));
-            let after = self.items.iter().skip(from);
-            let before = self.items.iter().take(from).rev();
-            let next = after.chain(before).find_map(|item| match item {
-                Item::Terminal(id) => Some(id.clone()),
-                Item::Group(_) => None,
-            });
-            if let Some(id) = next {
-                self.take_in_hand(&id);
-            }
-        }
-        self.fill_list();
-        if was_in_sight {
-            self.show_at_hand();
-        }
-    }
-
     /// Whose screen is to be followed now, where that is another one than before.
     fn follow(&mut self) -> Option<Effect> {
         let is_soon = self.follow_due().is_some_and(|due| due > self.now.at);
-        let id = self.at_hand.as_ref().map(|at_hand| at_hand.id.clone());
+        let id = self.list.at_hand().cloned();
         let wanted = id.filter(|_| !is_soon).map(|id| Followed {
             id,
             rows: self.layout().screen.height,
@@ -613,17 +442,17 @@ impl Model {
 
     /// When the screen of the terminal at hand is to be followed; `None`: it is, or there is none.
     fn follow_due(&self) -> Option<Instant> {
-        let at_hand = &self.at_hand.as_ref()?.id;
+        let (at_hand, since) = self.held.as_ref()?;
         let followed = self.followed.as_ref().map(|followed| &followed.id);
         let is_due = followed != Some(at_hand) && self.daemon == Daemon::Here;
-        is_due.then(|| self.taken_at + DWELL)
+        is_due.then(|| *since + DWELL)
     }
 
     /// The terminals in sight that have printed since the last glance.
     fn stale_in_sight(&self) -> impl Iterator<Item = (&TerminalId, Instant)> {
-        let items = self.shown_items().into_iter();
+        let items = self.list.shown_items(self.list_area()).into_iter();
         items.filter_map(|(_, item)| match item {
-            Item::Terminal(id) => Some((id, self.rows.get(id)?.stale_since?)),
+            Item::Terminal(id) => Some((id, self.list.rows.get(id)?.stale_since?)),
             Item::Group(_) => None,
         })
     }
@@ -644,7 +473,7 @@ impl Model {
             .take(MAX_GLANCES)
             .collect();
         for id in &ids {
-            if let Some(row) = self.rows.get_mut(id) {
+            if let Some(row) = self.list.rows.get_mut(id) {
                 row.stale_since = None;
             }
         }
@@ -653,13 +482,5 @@ impl Model {
             next_at: self.now.at + GLANCE_PAUSE,
         };
         Some(Effect::Call(Call::Glance(ids)))
-    }
-}
-
-/// Rows of an item.
-pub(super) fn item_height(item: &Item, row_height: u16) -> u16 {
-    match item {
-        Item::Group(_) => 1,
-        Item::Terminal(_) => row_height,
     }
 }

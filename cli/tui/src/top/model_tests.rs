@@ -5,7 +5,7 @@ use termd_proto::approval::Decision;
 use termd_proto::event::TerminalEvent;
 
 use super::effect::{Call, Effect, Followed, Leave};
-use super::model::Mode;
+use super::mode::Mode;
 use super::news::News;
 use super::tests::{Stage, info, question};
 use crate::input::{Input, Key, Mouse, MouseAction};
@@ -20,7 +20,7 @@ fn two() -> Stage {
 }
 
 fn at_hand(stage: &Stage) -> String {
-    stage.model.row_at_hand().unwrap().label_or_id()
+    stage.model.list.row_at_hand().unwrap().label_or_id()
 }
 
 fn calls(effects: Vec<Effect>) -> Vec<Call> {
@@ -64,16 +64,16 @@ fn what_is_seen_stays_at_hand_and_leaves_when_another_is() {
     }));
     stage.hear(News::Shown(Box::new(seen)));
     assert_eq!(
-        (at_hand(&stage).as_str(), stage.model.items.len()),
+        (at_hand(&stage).as_str(), stage.model.list.items.len()),
         ("a", 2)
     );
     stage.press(Key::Down);
     assert_eq!(
-        (at_hand(&stage).as_str(), stage.model.items.len()),
+        (at_hand(&stage).as_str(), stage.model.list.items.len()),
         ("b", 1)
     );
     stage.press(Key::Tab);
-    assert_eq!(stage.model.items.len(), 2);
+    assert_eq!(stage.model.list.items.len(), 2);
 }
 
 #[test]
@@ -180,18 +180,21 @@ fn the_filter_is_kept_by_enter_and_taken_away_by_escape() {
     let mut stage = two();
     stage.press(Key::Char('/'));
     stage.type_text("zzz");
-    assert_eq!(stage.model.items.len(), 0);
+    assert_eq!(stage.model.list.items.len(), 0);
     stage.press(Key::Backspace);
     stage.press(Key::Ctrl('u'));
     stage.type_text("failed");
-    assert_eq!(stage.model.items.len(), 1);
+    assert_eq!(stage.model.list.items.len(), 1);
     stage.press(Key::Enter);
     assert_eq!(
-        (stage.model.items.len(), stage.model.filter.as_str()),
+        (
+            stage.model.list.items.len(),
+            stage.model.list.filter.as_str()
+        ),
         (1, "failed")
     );
     stage.press(Key::Escape);
-    assert_eq!(stage.model.items.len(), 2);
+    assert_eq!(stage.model.list.items.len(), 2);
 }
 
 #[test]
@@ -233,7 +236,7 @@ fn an_answer_does_not_take_back_what_an_event_has_said_since() {
     }));
     let asked_before = info("b", "running-exited", "/x");
     stage.hear(News::Shown(Box::new(asked_before)));
-    let row = &stage.model.rows[&failed.id];
+    let row = &stage.model.list.rows[&failed.id];
     assert_eq!(row.state().as_str(), "failed");
     // Of one that is not known yet it is asked.
     let new = info("new", "failed", "/x");

@@ -7,7 +7,7 @@ use termd_proto::screen::Screen;
 use termd_proto::search::SearchHit;
 use termd_proto::terminal::TerminalInfo;
 
-use super::model::Typist;
+use super::surroundings::Typist;
 
 /// Something that the daemon has said, or that it says nothing.
 #[derive(Debug)]

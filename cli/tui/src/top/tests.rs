@@ -8,8 +8,9 @@ use termd_proto::approval::ApprovalList;
 use termd_proto::terminal::TerminalInfo;
 
 use super::effect::Effect;
-use super::model::{Model, Now, Surroundings, Typist};
+use super::model::Model;
 use super::news::News;
+use super::surroundings::{Now, Surroundings, Typist};
 use crate::input::{Input, Key};
 
 /// Now, in milliseconds since the Unix epoch.

@@ -13,7 +13,7 @@ use crate::top::row::{Row, age, shown_directory};
 const BETWEEN: &str = " · ";
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let Some(row) = model.row_at_hand().filter(|_| !area.is_empty()) else {
+    let Some(row) = model.list.row_at_hand().filter(|_| !area.is_empty()) else {
         return;
     };
     let (y, end) = (area.y, area.right());

@@ -7,7 +7,8 @@ use termd_proto::terminal::TerminalState;
 
 use crate::text::{cut, cut_left, put, width};
 use crate::top::look::{BOLD, FAINT, PLAIN, WARNING};
-use crate::top::model::{Daemon, Mode, Model};
+use crate::top::mode::Mode;
+use crate::top::model::{Daemon, Model};
 use crate::top::prompt::{Confirmed, Prompt};
 use crate::top::row::Row;
 
@@ -45,7 +46,7 @@ fn asked(model: &Model, confirmed: &Confirmed) -> String {
         Confirmed::Kill(id) => (id, "end all that runs in"),
         Confirmed::Close(id) => (id, "end and close"),
     };
-    let name = model.rows.get(id).map(Row::label_or_id);
+    let name = model.list.rows.get(id).map(Row::label_or_id);
     format!("{what} {}? y/n", name.unwrap_or_else(|| id.to_string()))
 }
 
@@ -71,7 +72,7 @@ fn draw_prompt(prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Position {
 
 /// The keys that do something now, the most useful first, as far as there is room.
 fn draw_keys(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let row = model.row_at_hand();
+    let row = model.list.row_at_hand();
     let state = row.map(Row::state);
     let is_running = row.is_some_and(|row| row.info.state == TerminalState::Running);
     let has = row.is_some();

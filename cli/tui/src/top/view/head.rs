@@ -6,8 +6,9 @@ use termd_proto::attention::AttentionState;
 
 use crate::text::{cut, put, width};
 use crate::top::look::{BOLD, FAINT, WARNING, sign, style};
-use crate::top::model::{Daemon, Model, Typist};
+use crate::top::model::{Daemon, Model};
 use crate::top::row::Row;
+use crate::top::surroundings::Typist;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
@@ -15,7 +16,8 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     }
     let (y, end) = (area.y, area.right());
     let mut x = put(buffer, (area.x, y), end, "termd", BOLD) + 2;
-    let (over, open): (Vec<&Row>, Vec<&Row>) = model.rows.values().partition(|row| row.is_over());
+    let (over, open): (Vec<&Row>, Vec<&Row>) =
+        model.list.rows.values().partition(|row| row.is_over());
     for state in AttentionState::ALL {
         let count = open.iter().filter(|row| row.state() == state).count();
         if count > 0 {
@@ -32,7 +34,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
         Daemon::Here if model.typist == Typist::Agent => {
             ("an agent's: it answers nothing".to_owned(), WARNING)
         }
-        Daemon::Here if !model.filter.is_empty() => (format!("/{}", model.filter), BOLD),
+        Daemon::Here if !model.list.filter.is_empty() => (format!("/{}", model.list.filter), BOLD),
         Daemon::Here => return,
     };
     let text = cut(&right.0, end.saturating_sub(x));

@@ -8,7 +8,8 @@ use termd_proto::search::SearchHit;
 
 use crate::text::{cut, paint, put};
 use crate::top::look::{BOLD, FAINT, PLAIN, SELECTED};
-use crate::top::model::{Hits, Model};
+use crate::top::mode::Hits;
+use crate::top::model::Model;
 
 pub(super) fn draw(model: &Model, hits: &Hits, buffer: &mut Buffer) {
     let area = buffer.area;
@@ -77,7 +78,7 @@ fn draw_hit(model: &Model, hit: &SearchHit, y: u16, buffer: &mut Buffer) {
             )
         }
     };
-    let name = match (label, model.rows.get(terminal)) {
+    let name = match (label, model.list.rows.get(terminal)) {
         (Some(label), _) => escaped(label.as_str()),
         (None, Some(row)) => row.label_or_id(),
         (None, None) => terminal.to_string(),

@@ -18,8 +18,8 @@ const AGE_COLS: u16 = 5;
 
 pub(super) fn draw(model: &Model, layout: Layout, buffer: &mut Buffer) {
     let area = layout.list;
-    if model.items.is_empty() && !area.is_empty() {
-        let said = match (&model.daemon, model.filter.is_empty()) {
+    if model.list.items.is_empty() && !area.is_empty() {
+        let said = match (&model.daemon, model.list.filter.is_empty()) {
             (Daemon::Connecting, _) => "connecting…",
             (_, false) => "nothing matches",
             (_, true) => "no terminals",
@@ -27,7 +27,7 @@ pub(super) fn draw(model: &Model, layout: Layout, buffer: &mut Buffer) {
         put(buffer, (area.x, area.y), area.right(), said, FAINT);
         return;
     }
-    let shown = model.shown_items();
+    let shown = model.list.shown_items(model.list_area());
     let last = shown.len();
     for (y, item) in shown {
         let y = area.y + y;
@@ -37,7 +37,7 @@ pub(super) fn draw(model: &Model, layout: Layout, buffer: &mut Buffer) {
                 put(buffer, (area.x, y), area.right(), &name, FAINT);
             }
             Item::Terminal(id) => {
-                let Some(row) = model.rows.get(id) else {
+                let Some(row) = model.list.rows.get(id) else {
                     continue;
                 };
                 let place = Rect {
@@ -45,12 +45,12 @@ pub(super) fn draw(model: &Model, layout: Layout, buffer: &mut Buffer) {
                     height: layout.row_height,
                     ..area
                 };
-                let is_at_hand = model.at_hand.as_ref().is_some_and(|it| it.id == *id);
+                let is_at_hand = model.list.at_hand() == Some(id);
                 draw_row(row, model.now.ms, place, is_at_hand, buffer);
             }
         }
     }
-    let below = model.items.len() - model.list_top - last;
+    let below = model.list.items.len() - model.list.top - last;
     if below > 0 && !area.is_empty() {
         let text = format!(" {below} more ↓");
         let x = area.right() - width(&text).min(area.width);

@@ -14,7 +14,8 @@ mod tests;
 use ratatui_core::layout::{Position, Rect};
 
 use super::look::FAINT;
-use super::model::{Daemon, Mode, Model};
+use super::mode::Mode;
+use super::model::{Daemon, Model};
 use crate::canvas::Picture;
 use crate::screen_view;
 use crate::text::put;
@@ -53,8 +54,8 @@ fn draw_screen(
     buffer: &mut ratatui_core::buffer::Buffer,
 ) -> Option<Position> {
     let Some(shown) = &model.screen else {
-        let said = match (&model.daemon, &model.at_hand) {
-            (Daemon::Here, None) if model.filter.is_empty() => "no terminals: n starts one",
+        let said = match (&model.daemon, model.list.at_hand()) {
+            (Daemon::Here, None) if model.list.filter.is_empty() => "no terminals: n starts one",
             _ => "",
         };
         put(buffer, (area.x, area.y), area.right(), said, FAINT);

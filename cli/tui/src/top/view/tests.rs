@@ -3,8 +3,8 @@
 use serde_json::json;
 use termd_proto::screen::Screen;
 
-use super::super::model::Now;
 use super::super::news::{GlanceWithBranch, News, ScreenRowsKind};
+use super::super::surroundings::Now;
 use super::super::tests::{Stage, info, question};
 use super::*;
 use crate::canvas::{Canvas, Colors};
@@ -58,7 +58,7 @@ fn screen(stage: &Stage, lines: &[&str]) -> News {
     });
     let screen: Screen = serde_json::from_value(screen).unwrap();
     News::Screen {
-        id: stage.model.at_hand.as_ref().unwrap().id.clone(),
+        id: stage.model.list.at_hand().unwrap().clone(),
         screen: Box::new(screen),
         from_row: 0,
         rows: ScreenRowsKind::All,
@@ -70,7 +70,7 @@ fn a_wide_tty_has_all_side_by_side() {
     let mut stage = terminals();
     let news = screen(&stage, &["$ make", "$ \u{1b}[2J"]);
     stage.hear(news);
-    let id = stage.model.at_hand.as_ref().unwrap().id.clone();
+    let id = stage.model.list.at_hand().unwrap().clone();
     let glance = json!({ "id": id, "last_line": "compiling \u{1b}x", "cwd": "/home/me/src/b/c",
         "progress": { "normal": 40 } });
     stage.hear(News::Glances(vec![GlanceWithBranch {
