@@ -14,6 +14,20 @@ use unicode_width::UnicodeWidthChar as _;
 /// Returns where the cursor is, if it is shown.
 pub fn draw(screen: &Screen, from_row: i64, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let from_col = first_shown(screen.cursor.column, screen.cols, area.width);
+    draw_rows(screen, (from_row, from_col), area, buffer);
+    let column = screen.cursor.column.checked_sub(from_col)?;
+    let row = place(i64::from(screen.cursor.row) - from_row, area.height)?;
+    let is_shown = screen.cursor.visible && column < area.width;
+    is_shown.then(|| Position::new(area.x + column, area.y + row))
+}
+
+/// Draws the rows of a screen that it has, from a row and a column on, into an area.
+pub fn draw_rows(
+    screen: &Screen,
+    (from_row, from_col): (i64, u16),
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     for line in &screen.lines {
         let Some(row) = place(line.row - from_row, area.height) else {
             continue;
@@ -29,10 +43,6 @@ pub fn draw(screen: &Screen, from_row: i64, area: Rect, buffer: &mut Buffer) -> 
             }
         }
     }
-    let column = screen.cursor.column.checked_sub(from_col)?;
-    let row = place(i64::from(screen.cursor.row) - from_row, area.height)?;
-    let is_shown = screen.cursor.visible && column < area.width;
-    is_shown.then(|| Position::new(area.x + column, area.y + row))
 }
 
 /// The first row that is shown of a screen: the part with the cursor.

@@ -31,7 +31,7 @@ enum Place {
 }
 
 /// A pattern as a person types it. The case of letters counts where there is a capital.
-pub(super) fn pattern(text: &str) -> Result<Regex, regex::Error> {
+pub(in crate::cmd) fn pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text)
         .case_insensitive(!text.chars().any(char::is_uppercase))
         .size_limit(MAX_PATTERN_BYTES)

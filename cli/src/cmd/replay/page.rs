@@ -16,12 +16,12 @@ const MAX_EVENT_BYTES: u64 = 32 << 10;
 
 /// Output as it was read, with its times and its sizes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Page {
-    pub(super) start: Offset,
-    pub(super) end: Offset,
-    pub(super) bytes: Vec<u8>,
+pub(in crate::cmd) struct Page {
+    pub(in crate::cmd) start: Offset,
+    pub(in crate::cmd) end: Offset,
+    pub(in crate::cmd) bytes: Vec<u8>,
     pub(super) times: Vec<OutputTime>,
-    pub(super) sizes: Vec<OutputSize>,
+    pub(in crate::cmd) sizes: Vec<OutputSize>,
     pub(super) at_end: bool,
     pub(super) state: TerminalState,
 }
@@ -60,7 +60,7 @@ pub(super) enum OutputClock {
 
 impl Page {
     /// Leaves out what is behind the end of the range that is played.
-    pub(super) fn end_at(&mut self, end: Offset) {
+    pub(in crate::cmd) fn end_at(&mut self, end: Offset) {
         let length = usize::try_from(end.since(self.start)).unwrap_or(usize::MAX);
         self.bytes.truncate(length);
         self.end = self.end.min(end);

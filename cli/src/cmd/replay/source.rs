@@ -30,22 +30,19 @@ pub(super) enum Loaded {
 
 /// Reads one terminal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) link: &'a Link,
-    pub(super) id: &'a TerminalRef,
+pub(in crate::cmd) struct Source<'a> {
+    pub(in crate::cmd) link: &'a Link,
+    pub(in crate::cmd) id: &'a TerminalRef,
 }
 
 impl Source<'_> {
     pub(super) async fn load(self, need: Need) -> Result<Loaded, CliError> {
         match need {
             Need::Keyframe(at) => {
-                let id = self.id.clone();
-                let keyframe = self.link.repeat(&ReadKeyframe { id, at }).await?;
-                let dump = keyframe.dump.as_deref().map(|dump| STANDARD.decode(dump));
-                let dump = dump.transpose().map_err(BadAnswer::from)?;
+                let (keyframe, dump) = self.keyframe(at).await?;
                 Ok(Loaded::Keyframe(keyframe, dump))
             }
-            Need::Page(from) => self.page(from).await.map(Loaded::Page),
+            Need::Page(from) => self.page(from, Some(WAIT_MS)).await.map(Loaded::Page),
             Need::Commands => self.commands().await.map(Loaded::Commands),
         }
     }
@@ -59,11 +56,28 @@ impl Source<'_> {
         list(self.link, &filter, MAX_COMMANDS).await
     }
 
-    async fn page(self, from: Offset) -> Result<Page, CliError> {
+    /// The last screen that is kept at or before an offset, and its dump.
+    pub(in crate::cmd) async fn keyframe(
+        self,
+        at: Offset,
+    ) -> Result<(Keyframe, Option<Vec<u8>>), CliError> {
+        let id = self.id.clone();
+        let keyframe = self.link.repeat(&ReadKeyframe { id, at }).await?;
+        let dump = keyframe.dump.as_deref().map(|dump| STANDARD.decode(dump));
+        let dump = dump.transpose().map_err(BadAnswer::from)?;
+        Ok((keyframe, dump))
+    }
+
+    /// Output from an offset on. Where there is none it waits this long.
+    pub(in crate::cmd) async fn page(
+        self,
+        from: Offset,
+        wait_ms: Option<u64>,
+    ) -> Result<Page, CliError> {
         let request = ReadTerminal {
             max_bytes: Some(MAX_READ_BYTES),
             encoding: Some(Encoding::Base64),
-            wait_ms: Some(WAIT_MS),
+            wait_ms,
             times: Some(true),
             ..ReadTerminal::new(self.id.clone(), ReadFrom::Offset(from))
         };

@@ -145,7 +145,7 @@ fn empty(cols: u16, rows: u16) -> Model {
 }
 
 /// A program on pipes writes LF where a tty would make CR LF.
-fn fed_by(stdio: Stdio, model: Model) -> Model {
+pub(in crate::cmd) fn fed_by(stdio: Stdio, model: Model) -> Model {
     match stdio {
         Stdio::Pty => model,
         Stdio::Pipes => model.with_new_lines(),

@@ -23,11 +23,10 @@ use super::effect::Call;
 use super::git_branch::branch_of;
 use super::news::{GlanceWithBranch, News};
 use super::surroundings::Typist;
+use crate::clipboard::MAX_COPIED_BYTES;
 
 /// Most hits of a search: more than a person looks through.
 const MAX_HITS: u32 = 200;
-/// Longest text that is copied, in bytes: terminals take about so much (xterm 75,000 of base64).
-const MAX_COPIED_BYTES: usize = 55_000;
 
 /// Makes a call; says what came of it, where that is to be said.
 pub(super) async fn make(

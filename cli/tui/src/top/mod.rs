@@ -34,8 +34,6 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use termd_client::Link;
 use termd_client::timestamp::now_ms;
 use tokio::sync::{mpsc, watch};
@@ -48,6 +46,7 @@ use self::model::Model;
 use self::news::News;
 use self::surroundings::{Now, Surroundings};
 use crate::canvas::{Canvas, Colors};
+use crate::clipboard;
 use crate::input::InputReader;
 
 /// The shortest time between two frames: 30 a second.
@@ -155,7 +154,7 @@ impl Top {
                 }
                 Some(news) = self.news.recv() => {
                     if let News::Copied { text, .. } = &news {
-                        let _ = tty.frames.send(to_clipboard(text)).await;
+                        let _ = tty.frames.send(clipboard::copy(text)).await;
                     }
                     self.model.hear(news, now())
                 }
@@ -231,9 +230,4 @@ fn now() -> Now {
         at: Instant::now(),
         ms: now_ms(),
     }
-}
-
-/// What makes a tty copy a text (OSC 52).
-fn to_clipboard(text: &str) -> Vec<u8> {
-    format!("\x1b]52;c;{}\x1b\\", STANDARD.encode(text)).into_bytes()
 }
