@@ -38,6 +38,7 @@ mod attach {
     mod away;
     mod key_line;
     mod screen;
+    mod scrollback;
     mod tty;
 }
 

@@ -21,12 +21,19 @@ pub(crate) enum KeyCommand {
     ShowViewers,
     /// A picture of the screen, into a file.
     Screenshot,
+    /// What was printed above the screen.
+    Scrollback,
+    /// The same, a page up.
+    ScrollbackUp,
 }
 
 const ESCAPE: u8 = 0x1b;
+/// Page up, which opens the scrollback as it does in tmux.
+const PAGE_UP: &[u8] = b"\x1b[5~";
 
 /// The keys of the line, with what a person is told of each. The second of the detach keys stands before them.
-const KEYS: [(char, KeyCommand, &str); 4] = [
+const KEYS: [(char, KeyCommand, &str); 5] = [
+    ('[', KeyCommand::Scrollback, "scrollback"),
     ('p', KeyCommand::Screenshot, "picture"),
     ('r', KeyCommand::ToggleReadOnly, "read-only"),
     ('w', KeyCommand::ShowViewers, "who is here"),
@@ -111,6 +118,10 @@ impl KeyLine {
         if self.keys.first().is_byte(first) {
             return Some((Some(Input::Command(KeyCommand::TypeKey)), 1));
         }
+        if bytes.starts_with(PAGE_UP) {
+            let input = Input::Command(KeyCommand::ScrollbackUp);
+            return Some((Some(input), PAGE_UP.len()));
+        }
         if let Some((report, length)) = key_report(bytes) {
             let input = match report {
                 // The release is that of the key that opened the line.
@@ -178,6 +189,14 @@ mod tests {
             (&["\x1d\x1b[A", "x"], vec![Opened, Closed, typed("x")]),
             (&["\x1d\x1bOB", "x"], vec![Opened, Closed, typed("x")]),
             (&["\x1d\r", "x"], vec![Opened, Closed, typed("x")]),
+            (
+                &["\x1d[", "k"],
+                vec![Opened, Command(KeyCommand::Scrollback), typed("k")],
+            ),
+            (
+                &["\x1d\x1b[5~"],
+                vec![Opened, Command(KeyCommand::ScrollbackUp)],
+            ),
             (&["\x1dé", "x"], vec![Opened, Closed, typed("x")]),
             // kitty's protocol: press, release, and the next press.
             (
@@ -215,11 +234,12 @@ mod tests {
         let line = KeyLine::new("ctrl-a,x".parse().unwrap());
         assert_eq!(
             line.text(),
-            "x detach  p picture  r read-only  w who is here  z this size  ctrl-a types it"
+            "x detach  [ scrollback  p picture  r read-only  w who is here  z this size  ctrl-a types it"
         );
         let line = KeyLine::new("ctrl-a,p".parse().unwrap());
         assert!(
-            line.text().starts_with("p detach  r read-only"),
+            line.text()
+                .starts_with("p detach  [ scrollback  r read-only"),
             "{}",
             line.text()
         );

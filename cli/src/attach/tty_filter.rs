@@ -61,6 +61,12 @@ impl TtyFilter {
         out
     }
 
+    /// Switches back for a moment what keeps another picture from being drawn, and keys from being read. All of
+    /// it is still switched back at the end.
+    pub(crate) fn pause(&mut self) -> Vec<u8> {
+        self.switched.paused()
+    }
+
     /// Switches back what was switched. The filter is as new then.
     pub(crate) fn reset(&mut self) -> Vec<u8> {
         std::mem::take(self).switched.undone()
@@ -213,6 +219,21 @@ impl Switched {
         } else {
             primary
         }
+    }
+
+    /// What switches back all but the screen and what is around it.
+    fn paused(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.origin {
+            out.extend(b"\x1b[?6l");
+        }
+        for undo in &self.undo {
+            match undo {
+                Undo::AlternateScreen | Undo::Title | Undo::Colours(_) => {}
+                undo => undo.put(&mut out),
+            }
+        }
+        out
     }
 
     /// What switches everything back.

@@ -4,10 +4,12 @@
 //! terminal's screen at once, and then the output as it comes, without what does more than draw
 //! ([`viewer`]). Typed text is sent, and kept nowhere.
 
+mod cover;
 pub(super) mod ending;
 mod heartbeat;
 pub(super) mod input_queue;
 mod key_answer;
+mod scrollback;
 pub(super) mod session;
 mod viewer;
 

@@ -10,11 +10,14 @@ use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::terminal::{TerminalInfo, TerminalState};
 use tokio::signal::unix::{Signal, SignalKind};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
+use super::cover::Cover;
 use super::ending::{Ending, unless_lost};
 use super::heartbeat::watch_daemon;
 use super::input_queue::{InputQueue, Sent, send_pending};
+use super::scrollback::{self, Open, ScrollbackView};
 use super::viewer::Viewer;
 use super::{key_answer, resize_to_window};
 use crate::args::AttachArgs;
@@ -22,6 +25,7 @@ use crate::attach::detach_keys::DetachKeys;
 use crate::attach::key_line::{Input, KeyCommand, KeyLine};
 use crate::attach::notice::Notices;
 use crate::attach::tty_filter::TtyFilter;
+use crate::cmd::replay::source::Source;
 use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::input::{Stdin, read_stdin};
@@ -66,6 +70,7 @@ pub(super) struct Session<'a> {
     detach_keys: DetachKeys,
     away: String,
     notices: Notices,
+    cover: Cover,
     consent: Consent,
     key_line: KeyLine,
     pub(super) queue: InputQueue,
@@ -97,6 +102,7 @@ impl<'a> Session<'a> {
             detach_keys: args.keys.detach_keys,
             away: format!("the daemon does not answer; {hint}"),
             notices: Notices::new(),
+            cover: Cover::new(),
             consent,
             key_line: KeyLine::new(args.keys.detach_keys),
             queue: InputQueue::default(),
@@ -136,6 +142,8 @@ impl<'a> Session<'a> {
             self.notices.show_until_key(self.greeting(), NOTICE);
         }
         let size = self.size;
+        let frames = pump.sender();
+        let source = Source { link, id: &id };
         let viewer = Viewer {
             link,
             id: id.clone(),
@@ -143,6 +151,7 @@ impl<'a> Session<'a> {
             filter,
             takes_screen: self.is_running,
             notices: self.notices.subscribe(),
+            cover: self.cover.clone(),
         };
         let shown = async {
             if size == SizePolicy::Own {
@@ -152,8 +161,7 @@ impl<'a> Session<'a> {
             viewer.show_output().await
         };
         tokio::pin!(shown);
-        let notices = self.notices.clone();
-        let away = self.away.clone();
+        let (notices, away) = (self.notices.clone(), self.away.clone());
         let sending = send_pending(link, &id, Vec::new(), consent);
         let resizing = resize_to_window(link, &id);
         let silence = watch_daemon(link, &id, &notices, &away);
@@ -161,6 +169,7 @@ impl<'a> Session<'a> {
         let mut is_resizing = false;
         // What a key of the line has asked for: the line that a person is told of it.
         let mut asked: Option<LocalBoxFuture<'_, String>> = None;
+        let mut scrollback = None;
         loop {
             if let Some(bytes) = self.queue.take() {
                 sending.set(send_pending(link, &id, bytes, consent));
@@ -180,17 +189,12 @@ impl<'a> Session<'a> {
                     // The tty was hung up.
                     let Some(chunk) = chunk else { return Ok(Ending::Detached) };
                     for input in self.key_line.feed(&chunk) {
-                        let Some(command) = self.take(input) else { continue };
+                        let input = self.beside_scrollback(&mut scrollback, input);
+                        let Some(command) = input.and_then(|input| self.take(input)) else { continue };
                         match command {
                             KeyCommand::Detach => {
-                                // A daemon that does not answer is not waited for.
-                                let is_away = self.notices.shows(&self.away);
-                                let patience = if is_away { Duration::ZERO } else { LAST_SEND };
                                 let send = |bytes| send_pending(link, &id, bytes, consent);
-                                let rest = send_rest(&mut self.queue, sending.as_mut(), send);
-                                if let Ok(sent) = timeout(patience, rest).await {
-                                    sent?;
-                                }
+                                self.send_last(sending.as_mut(), send).await?;
                                 return Ok(Ending::Detached);
                             }
                             KeyCommand::TakeSize => {
@@ -204,29 +208,90 @@ impl<'a> Session<'a> {
                             KeyCommand::Screenshot => {
                                 asked = Some(key_answer::screenshot(link, self.info).boxed_local());
                             }
+                            KeyCommand::Scrollback => {
+                                scrollback.get_or_insert_with(|| self.open_scrollback(source, &frames));
+                            }
+                            KeyCommand::ScrollbackUp => {
+                                let open = || self.open_scrollback(source, &frames);
+                                scrollback.get_or_insert_with(open).page_up();
+                            }
                             KeyCommand::TypeKey | KeyCommand::ToggleReadOnly => {}
                         }
                     }
                 }
+                shown = scrollback::serve(&mut scrollback) => shown?,
                 line = answer(&mut asked) => {
                     asked = None;
                     self.notices.show(line, ANSWER);
                 }
                 resized = &mut resizing, if is_resizing => {
                     is_resizing = false;
-                    match resized {
-                        Err(ClientError::Refused(refusal)) => {
-                            self.notices.show(escaped(refusal.message()), ANSWER);
-                        }
-                        resized => resized?,
-                    }
+                    self.settle_resize(resized)?;
                 }
-                _ = self.window.recv(), if self.size == SizePolicy::Own && self.is_running => {
-                    resizing.set(resize_to_window(link, &id));
-                    is_resizing = true;
+                _ = self.window.recv() => {
+                    scrollback.iter_mut().for_each(ScrollbackView::resized);
+                    if self.size == SizePolicy::Own && self.is_running {
+                        resizing.set(resize_to_window(link, &id));
+                        is_resizing = true;
+                    }
                 }
                 number = self.signals.next() => return Ok(Ending::Signalled(number)),
             }
+        }
+    }
+
+    /// Sends what was typed before the key that detaches. A daemon that does not answer is not waited for.
+    async fn send_last<F>(
+        &mut self,
+        sending: Pin<&mut F>,
+        send: impl Fn(Vec<u8>) -> F,
+    ) -> Result<(), CliError>
+    where
+        F: Future<Output = Result<Sent, CliError>>,
+    {
+        let is_away = self.notices.shows(&self.away);
+        let patience = if is_away { Duration::ZERO } else { LAST_SEND };
+        let rest = send_rest(&mut self.queue, sending, send);
+        timeout(patience, rest).await.unwrap_or(Ok(()))
+    }
+
+    fn open_scrollback<'s>(
+        &self,
+        source: Source<'s>,
+        frames: &mpsc::Sender<Vec<u8>>,
+    ) -> ScrollbackView<'s> {
+        let notices = self.notices.subscribe();
+        ScrollbackView::open(source, frames.clone(), notices, self.cover.clone())
+    }
+
+    /// A terminal that refuses a size keeps its own, and the person is told why.
+    fn settle_resize(&self, resized: Result<(), ClientError>) -> Result<(), ClientError> {
+        match resized {
+            Err(ClientError::Refused(refusal)) => {
+                self.notices.show(escaped(refusal.message()), ANSWER);
+                Ok(())
+            }
+            resized => resized,
+        }
+    }
+
+    /// Gives keys to the scrollback while it is open. Returns what is not for it.
+    fn beside_scrollback(
+        &self,
+        scrollback: &mut Option<ScrollbackView<'_>>,
+        input: Input,
+    ) -> Option<Input> {
+        match (&mut *scrollback, input) {
+            (Some(view), Input::Typed(bytes)) => {
+                if view.typed(&bytes) == Open::Closed {
+                    *scrollback = None;
+                    self.cover.remove();
+                }
+                None
+            }
+            // The key would go to the program, which is not to be seen now.
+            (Some(_), Input::Command(KeyCommand::TypeKey)) => Some(Input::Closed),
+            (_, input) => Some(input),
         }
     }
 
@@ -269,7 +334,9 @@ impl<'a> Session<'a> {
             KeyCommand::Detach
             | KeyCommand::TakeSize
             | KeyCommand::ShowViewers
-            | KeyCommand::Screenshot => {}
+            | KeyCommand::Screenshot
+            | KeyCommand::Scrollback
+            | KeyCommand::ScrollbackUp => {}
         }
         Some(command)
     }

@@ -9,6 +9,8 @@ use termd_proto::{Offset, TerminalRef};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
+use super::cover::Cover;
+use super::scrollback;
 use crate::arg_types::Size;
 use crate::attach::notice::{Notice, NoticeKind};
 use crate::attach::tty;
@@ -33,6 +35,7 @@ pub(super) struct Viewer<'a> {
     /// Whether the tty's alternate screen is taken. The picture of a command that has exited stays.
     pub(super) takes_screen: bool,
     pub(super) notices: watch::Receiver<Option<Notice>>,
+    pub(super) cover: Cover,
 }
 
 /// Why output is no longer passed on.
@@ -56,6 +59,10 @@ impl Viewer<'_> {
         }
         let (mut seen, mut shown) = (None, None);
         loop {
+            if self.cover.is_requested() {
+                self.leave_tty().await?;
+                (seen, shown) = (None, None);
+            }
             let notice = self.notices.borrow_and_update().clone();
             let notice = notice.filter(|notice| notice.until > Instant::now());
             let view = tty::stdout_size();
@@ -70,13 +77,13 @@ impl Viewer<'_> {
                 .as_ref()
                 .is_some_and(|notice| notice.kind == NoticeKind::Asks)
             {
-                notice_change(&mut self.notices, notice.as_ref()).await;
+                change(&mut self.notices, notice.as_ref(), &self.cover).await;
                 seen = None;
                 continue;
             }
             let drawn = tokio::select! {
                 drawn = redraw(self.link, &self.id, view, seen) => drawn?,
-                () = notice_change(&mut self.notices, notice.as_ref()) => {
+                () = change(&mut self.notices, notice.as_ref(), &self.cover) => {
                     seen = None;
                     continue;
                 }
@@ -95,6 +102,17 @@ impl Viewer<'_> {
                 }
             }
         }
+    }
+
+    /// Leaves the tty to another picture until that is gone.
+    async fn leave_tty(&mut self) -> Result<(), CliError> {
+        let filter = &mut *self.filter;
+        self.pump
+            .write_made(|| [filter.pause(), filter.feed(scrollback::ENTER)].concat())
+            .await?;
+        self.cover.give();
+        self.cover.removed().await;
+        self.write_filtered(scrollback::LEAVE).await
     }
 
     async fn draw(
@@ -123,8 +141,21 @@ impl Viewer<'_> {
         tokio::select! {
             passed = pass_on_pages(self.link, &self.id, from, self.pump, self.filter) => passed,
             resized = other_size(self.link, &self.id) => resized.map(|()| Passed::Stale),
-            () = notice_change(&mut self.notices, notice) => Ok(Passed::Stale),
+            () = change(&mut self.notices, notice, &self.cover) => Ok(Passed::Stale),
         }
+    }
+}
+
+/// Waits until something else is to be shown: another picture, another notice, or none, since this one's time
+/// is over.
+async fn change(
+    notices: &mut watch::Receiver<Option<Notice>>,
+    shown: Option<&Notice>,
+    cover: &Cover,
+) {
+    tokio::select! {
+        () = notice_change(notices, shown) => {}
+        () = cover.requested() => {}
     }
 }
 

@@ -1,0 +1,266 @@
+//! A part of what a terminal has printed, as the rows that it left above the screen. Pure.
+
+use termd_proto::Offset;
+use termd_proto::screen::{MAX_SCREEN_ROWS, Screen, ScreenRow, ScreenRows};
+use termd_vt::Model;
+
+/// Most rows of one line that are looked at together.
+const MAX_LINE_ROWS: i64 = 500;
+
+/// Rows that output from `start` to `end` has printed. The last block has the rows of the screen, too.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) start: Offset,
+    pub(super) end: Offset,
+    /// The number of its first row among all that are shown.
+    pub(super) first: i64,
+    rows: i64,
+    /// The first row by the model's count: negative in its scrollback.
+    top: i64,
+    model: Model,
+}
+
+/// The rows that a model has before the output of a block is fed: they are of the block before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    /// The id of the first row that is the block's.
+    id: u64,
+    /// Whole lines above it. A resize breaks lines anew, and leaves their number.
+    lines: usize,
+    size: termd_vt::Size,
+}
+
+impl Before {
+    pub(super) fn of(model: &Model) -> Self {
+        let kept = scrollback_rows(model);
+        Self {
+            id: model.rows_printed(),
+            lines: rows(model, -kept, -1)
+                .iter()
+                .filter(|row| !row.wrapped)
+                .count(),
+            size: model.size(),
+        }
+    }
+
+    pub(super) fn first_id(self) -> u64 {
+        self.id
+    }
+
+    /// Rows of the model's scrollback that are the block's.
+    fn own_rows(self, model: &Model, was_resized: bool) -> i64 {
+        let kept = scrollback_rows(model);
+        if !was_resized && self.size == model.size() {
+            let own = model.rows_printed().saturating_sub(self.id);
+            return kept.min(i64::try_from(own).unwrap_or(i64::MAX));
+        }
+        let (mut at, mut lines) = (-kept, 0);
+        while lines < self.lines && at < 0 {
+            let to = (at + MAX_LINE_ROWS).min(-1);
+            for row in rows(model, at, to) {
+                at = row.row + 1;
+                lines += usize::from(!row.wrapped);
+                if lines == self.lines {
+                    break;
+                }
+            }
+        }
+        -at
+    }
+}
+
+/// A line, however many rows it takes: where each row begins in its text.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// The number of its first row.
+    pub(super) first: i64,
+    starts: Vec<usize>,
+}
+
+impl Line {
+    /// The number of the row with this byte of the text.
+    pub(super) fn row_at(&self, at: usize) -> i64 {
+        let before = self.starts.iter().filter(|start| **start <= at).count();
+        self.first + signed(before.saturating_sub(1))
+    }
+}
+
+impl Block {
+    /// The rows of a model that was fed from `start` to `end`.
+    pub(super) fn new(
+        model: Model,
+        (start, end): (Offset, Offset),
+        (before, was_resized): (Before, bool),
+        is_last: bool,
+    ) -> Self {
+        let own = before.own_rows(&model, was_resized);
+        let screen = if is_last {
+            signed(model.size().rows)
+        } else {
+            0
+        };
+        Self {
+            start,
+            end,
+            first: 0,
+            rows: own + screen,
+            top: -own,
+            model,
+        }
+    }
+
+    /// The number of the row behind its last one.
+    pub(super) fn behind(&self) -> i64 {
+        self.first + self.rows
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    pub(super) fn has(&self, row: i64) -> bool {
+        (self.first..self.behind()).contains(&row)
+    }
+
+    /// A row's number by the model's count.
+    pub(super) fn model_row(&self, row: i64) -> i64 {
+        row - self.first + self.top
+    }
+
+    /// Its rows among these, as a screen.
+    pub(super) fn screen(&self, from: i64, to: i64) -> Screen {
+        self.model.screen(ScreenRows {
+            since: None,
+            from_row: Some(self.model_row(from.max(self.first))),
+            to_row: Some(self.model_row(to.min(self.behind() - 1))),
+        })
+    }
+
+    /// Its rows among these, numbered as they are shown.
+    pub(super) fn rows(&self, from: i64, to: i64) -> Vec<ScreenRow> {
+        let (from, to) = (from.max(self.first), to.min(self.behind() - 1));
+        let mut all = rows(&self.model, self.model_row(from), self.model_row(to));
+        for row in &mut all {
+            row.row += self.first - self.top;
+        }
+        all
+    }
+
+    /// The lines that have a row among these.
+    pub(super) fn lines(&self, from: i64, to: i64) -> Vec<Line> {
+        let (from, to) = (from.max(self.first), to.min(self.behind() - 1));
+        let above = self.rows(from - MAX_LINE_ROWS, from - 1);
+        let begun = above.iter().rev().take_while(|row| row.wrapped).count();
+        let from = from - signed(begun);
+        let mut lines = Vec::new();
+        let mut line = Line::default();
+        for row in self.rows(from, to + MAX_LINE_ROWS) {
+            if line.starts.is_empty() {
+                if row.row > to {
+                    break;
+                }
+                line.first = row.row;
+            }
+            line.starts.push(line.text.len());
+            line.text
+                .extend(row.runs.iter().map(|run| run.text.as_str()));
+            if !row.wrapped {
+                lines.push(std::mem::take(&mut line));
+            }
+        }
+        if !line.starts.is_empty() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// How far through the output a row stands, about.
+    pub(super) fn offset_of(&self, row: i64) -> Offset {
+        let length = u128::from(self.end.since(self.start));
+        let rows = u128::from(self.rows.max(1).unsigned_abs());
+        let above = u128::from((row - self.first).max(0).unsigned_abs()).min(rows);
+        self.start + u64::try_from(length * above / rows).unwrap_or(0)
+    }
+}
+
+fn rows(model: &Model, from: i64, to: i64) -> Vec<ScreenRow> {
+    let most = i64::try_from(MAX_SCREEN_ROWS).unwrap_or(i64::MAX);
+    let mut all = Vec::new();
+    let mut at = from;
+    while at <= to {
+        let last = to.min(at + most - 1);
+        let options = ScreenRows {
+            since: None,
+            from_row: Some(at),
+            to_row: Some(last),
+        };
+        all.extend(model.screen(options).lines);
+        at = last + 1;
+    }
+    all
+}
+
+fn scrollback_rows(model: &Model) -> i64 {
+    let none = ScreenRows {
+        since: None,
+        from_row: Some(0),
+        to_row: Some(-1),
+    };
+    i64::try_from(model.screen(none).scrollback_rows).unwrap_or(i64::MAX)
+}
+
+fn signed(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use termd_vt::Scrollback;
+
+    use super::*;
+
+    fn model(cols: usize, rows: usize) -> Model {
+        Model::new(
+            termd_vt::Size { cols, rows },
+            Scrollback::new(1_000, 1 << 20),
+        )
+    }
+
+    fn texts(block: &Block) -> Vec<String> {
+        let lines = block.lines(block.first, block.behind());
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn a_block_has_the_rows_that_its_output_printed() {
+        for (is_last, cols, expected) in [
+            (false, 10, &["three", "four"][..]),
+            (true, 10, &["three", "four", "five", "six"]),
+            // A resize breaks lines anew: the block's are the same.
+            (true, 3, &["three", "four", "five", "six"]),
+        ] {
+            let mut fed = model(10, 2);
+            fed.feed(b"one\r\ntwo\r\nthree\r\nfour");
+            let before = Before::of(&fed);
+            fed.feed(b"\r\nfive\r\nsix");
+            fed.resize(termd_vt::Size { cols, rows: 2 });
+            let range = (Offset(20), Offset(30));
+            let block = Block::new(fed, range, (before, cols != 10), is_last);
+            assert_eq!(texts(&block), expected, "{is_last} {cols}");
+        }
+    }
+
+    #[test]
+    fn a_wrapped_line_is_one() {
+        let mut fed = model(4, 1);
+        let before = Before::of(&fed);
+        fed.feed(b"abcdefghij\r\nk");
+        let block = Block::new(fed, (Offset(0), Offset(13)), (before, false), true);
+        let lines = block.lines(1, 1);
+        assert_eq!(lines.len(), 1);
+        assert_eq!((lines[0].text.as_str(), lines[0].first), ("abcdefghij", 0));
+        assert_eq!(lines[0].row_at(9), 2);
+        assert_eq!(lines[0].row_at(4), 1);
+    }
+}

@@ -1,0 +1,126 @@
+//! A search through blocks of output, some rows at a time. Pure.
+
+use std::collections::VecDeque;
+
+use regex::Regex;
+use termd_proto::Offset;
+
+use super::block::{Block, Line};
+use super::reader::Place;
+
+/// Rows that are looked at between two looks at the keyboard.
+const STEP_ROWS: i64 = 5_000;
+
+/// Which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+impl Direction {
+    pub(super) fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// The key that begins a search this way.
+    pub(super) fn sign(self) -> char {
+        match self {
+            Self::Up => '?',
+            Self::Down => '/',
+        }
+    }
+}
+
+/// A search that is under way.
+#[derive(Debug)]
+pub(super) struct Search {
+    pub(super) pattern: Regex,
+    pub(super) direction: Direction,
+    /// The row that is looked at next.
+    at: i64,
+    /// A block beyond those that are shown.
+    pub(super) beyond: Option<Block>,
+}
+
+/// What a step of a search has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Found(i64),
+    Unfinished,
+    /// This block is looked through next.
+    Needs(Place),
+    NotFound,
+}
+
+impl Search {
+    /// A search that begins beside a row.
+    pub(super) fn new(pattern: Regex, direction: Direction, beside: i64) -> Self {
+        let at = match direction {
+            Direction::Up => beside - 1,
+            Direction::Down => beside + 1,
+        };
+        Self {
+            pattern,
+            direction,
+            at,
+            beyond: None,
+        }
+    }
+
+    /// Looks at some rows. `shown`: the blocks that are shown, in order; `range`: all output.
+    pub(super) fn step(&mut self, shown: &VecDeque<Block>, range: (Offset, Offset)) -> Step {
+        let mut all = shown.iter().chain(&self.beyond);
+        let Some(block) = all.find(|block| block.has(self.at)) else {
+            return self.needs(shown, range);
+        };
+        let (from, to) = match self.direction {
+            Direction::Up => ((self.at - STEP_ROWS + 1).max(block.first), self.at),
+            Direction::Down => (self.at, (self.at + STEP_ROWS - 1).min(block.behind() - 1)),
+        };
+        let lines = block.lines(from, to);
+        let mut rows = lines.iter().flat_map(|line| matches(&self.pattern, line));
+        let found = match self.direction {
+            Direction::Up => rows.filter(|row| (from..=to).contains(row)).last(),
+            Direction::Down => rows.find(|row| (from..=to).contains(row)),
+        };
+        self.at = match self.direction {
+            Direction::Up => from - 1,
+            Direction::Down => to + 1,
+        };
+        found.map_or(Step::Unfinished, Step::Found)
+    }
+}
+
+impl Search {
+    /// The block that the next step needs; where it needs none, whether there are more rows to look at.
+    pub(super) fn needs(&self, shown: &VecDeque<Block>, (start, end): (Offset, Offset)) -> Step {
+        if shown
+            .iter()
+            .chain(&self.beyond)
+            .any(|block| block.has(self.at))
+        {
+            return Step::Unfinished;
+        }
+        let beyond = self.beyond.as_ref();
+        let need = match self.direction {
+            Direction::Up => beyond.or(shown.front()).map(|first| first.start),
+            Direction::Down => beyond.or(shown.back()).map(|last| last.end),
+        };
+        match (self.direction, need) {
+            (Direction::Up, Some(at)) if at > start => Step::Needs(Place::Before(at)),
+            (Direction::Down, Some(at)) if at < end => Step::Needs(Place::From(at)),
+            _ => Step::NotFound,
+        }
+    }
+}
+
+/// The rows in which a match begins.
+fn matches<'a>(pattern: &'a Regex, line: &'a Line) -> impl Iterator<Item = i64> + 'a {
+    pattern
+        .find_iter(line.text.trim_end())
+        .map(|found| line.row_at(found.start()))
+}
