@@ -1,5 +1,5 @@
 //! What is suggested for an unknown verb or option: what does the same here, or is spelled almost so.
-//! Nothing leads from an unknown verb to one that ends something.
+//! No slip leads to a verb that ends something.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -30,6 +30,9 @@ const ENDING: [&str; 14] = [
     "clear",
 ];
 
+/// What removes something in other tools. It is no slip, but there are two things here that it may mean.
+const REMOVING: [&str; 2] = ["rm", "remove"];
+
 /// Verbs of other tools, and what does the same here.
 const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
     (&["log", "cat", "output"], &["read"]),
@@ -48,7 +51,8 @@ const OTHERS_VERBS: [(&[&str], &[&str]); 13] = [
 ];
 
 /// Options of other tools: the verbs that lack them, and what does the same here.
-const OTHERS_OPTIONS: [(&[&str], &[&str], &str); 5] = [
+const OTHERS_OPTIONS: [(&[&str], &[&str], &str); 6] = [
+    (&["exec"], &["-i", "-t"], "attach"),
     (&["run"], &["-d", "--detach"], "create"),
     (
         &["run", "create", "new"],
@@ -105,6 +109,9 @@ fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
     let typed = typed.as_str();
     // A verb below another one, as in `policy logs`, is none of the table's.
     let is_first = verb_at(words).is_some_and(|at| words.get(at).is_some_and(|word| word == typed));
+    if is_first && REMOVING.contains(&typed) {
+        return explain_removing(error, words);
+    }
     let mut others = OTHERS_VERBS.iter().filter(|_| is_first);
     if let Some((_, verbs)) = others.find(|(names, _)| names.contains(&typed)) {
         return suggest(error, verbs);
@@ -122,6 +129,22 @@ fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
     {
         suggest(error, &[verb]);
     }
+}
+
+/// Says what each of the verbs would do, so that nobody tries one to find out.
+fn explain_removing(error: &mut clap::Error, words: &[OsString]) {
+    let behind = verb_at(words).and_then(|at| words.get(at + 1..));
+    let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+    let mut named = behind.unwrap_or_default().iter().skip_while(is_option);
+    let terminal = named.next().and_then(|word| word.to_str());
+    let terminal = terminal.and_then(|word| shlex::try_quote(word).ok());
+    let terminal = terminal.unwrap_or("TERMINAL".into());
+    let tip = format!(
+        "'termctl close {terminal}' ends it and takes it off the list; \
+         'termctl delete {terminal}' then deletes what it has printed"
+    );
+    let tip = ContextValue::StyledStrs(vec![tip.into()]);
+    error.insert(ContextKind::Suggested, tip);
 }
 
 fn suggest_options(error: &mut clap::Error, words: &[OsString]) {
@@ -205,7 +228,6 @@ mod tests {
             "acp-agnt",
             "delet",
             "restart",
-            "rm x",
             "cloes",
             "clos",
             "delte",
@@ -221,6 +243,25 @@ mod tests {
                 assert!(!said.contains(&format!("'{verb}'")), "{typed}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn what_removes_elsewhere_is_answered_by_what_each_verb_does() {
+        for (typed, terminal) in [
+            ("rm", "TERMINAL"),
+            ("rm -f work", "work"),
+            ("remove x", "x"),
+        ] {
+            let said = said(typed);
+            assert!(said.contains("unrecognized subcommand"), "{said}");
+            let close = format!("'termctl close {terminal}' ends it");
+            let delete = format!("'termctl delete {terminal}' then deletes");
+            assert!(
+                said.contains(&close) && said.contains(&delete),
+                "{typed}: {said}"
+            );
+        }
+        assert!(!said("policy rm").contains("tip"), "below another verb");
     }
 
     #[test]
@@ -247,7 +288,6 @@ mod tests {
             "stop",
             "restart",
             "policy logs",
-            "rm",
             "cloes",
             "delte",
             "stpo",
@@ -289,6 +329,7 @@ mod tests {
     fn options_of_other_tools_lead_to_those_that_do_the_same() {
         for (typed, tip) in [
             ("run -d ls", "tip: see 'create'\n"),
+            ("exec -it work bash", "tip: see 'attach'\n"),
             ("create --workdir / ls", "tip: see '--cwd'\n"),
             ("close --all", "tip: see '--exited'\n"),
             ("audit --tail 5", "tip: see '--limit'\n"),
