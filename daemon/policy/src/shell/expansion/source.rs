@@ -78,9 +78,24 @@ impl<'a> Source<'a> {
             )
         });
         let nodes = own.chain(words_behind_redirects(command));
-        nodes
+        let mut words: Vec<Word> = nodes
             .flat_map(|node| self.expand(node, scope, choices))
-            .collect()
+            .collect();
+        if self.has_dash_behind(command) {
+            words.push(Word::literal("-", self.span(command)));
+        }
+        words
+    }
+
+    /// Whether the last word of a command is the `-` that the grammar takes for a part of the here-document
+    /// behind it: `make -f - <<X`.
+    fn has_dash_behind(&self, command: Node<'_>) -> bool {
+        let behind = self.text.get(command.end_byte()..).unwrap_or_default();
+        let dash = behind.trim_start_matches([' ', '\t']).strip_prefix('-');
+        dash.is_some_and(|rest| {
+            let rest = rest.trim_start_matches([' ', '\t']);
+            rest.starts_with("<<")
+        })
     }
 
     /// The operator of a redirection. Of a here-string that was parsed as a file it is `<<<`.
