@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::finding::Finding;
 use super::redact::{Redactor, hidden_in};
 use super::secret_names::is_secret_variable;
-use super::shapes::is_secret_value;
+use super::shapes::{self, is_secret_value};
 use super::variable_uses::VariableUses;
 
 /// The shortest value that is looked for, in bytes. Shorter ones are parts of other words.
@@ -193,6 +193,11 @@ impl Redactor {
         let shapes = hidden_in(text, &finding, &VariableUses::default());
         let mut found = known.find(text);
         found.extend(shapes.into_iter().map(|range| (range, None)));
+        found.extend(
+            shapes::in_output(text)
+                .into_iter()
+                .map(|range| (range, None)),
+        );
         found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
         let mut secrets: Vec<(Range<usize>, Option<&str>)> = Vec::new();
         for (range, name) in found {
@@ -375,6 +380,26 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_right_before_a_token_hides_none() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for before in [
+            "/",
+            "a/",
+            "/tmp/",
+            "a\\n",
+            "{\"a\":\"b\\r\\n",
+            "a%3D",
+            "\\u0041",
+            "\u{1}",
+        ] {
+            assert_eq!(
+                shown_as(&format!("{before}{token} b")),
+                format!("{before}[secret] b")
+            );
+        }
+    }
+
+    #[test]
     fn escape_sequences_hide_no_secret() {
         let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
         for sequence in [
@@ -396,6 +421,8 @@ mod tests {
             ("a\x1b]8;;https://host/", "\x1b\\b"),
             ("\x1bP1$", "\x1b\\"),
             ("\x1b_", ""),
+            ("\x1b]0;a\u{1}", "\x07"),
+            ("\x1b]2;a\t", "\x07"),
         ] {
             assert_eq!(
                 shown_as(&format!("{before}{token}{after}")),

@@ -166,6 +166,21 @@ static PATTERNS: [(&str, LazyRegex, Check); 20] = [
         Check::Always,
     ),
 ];
+/// Escapes that end in a letter or a digit.
+static ESCAPES: LazyRegex = LazyRegex::new(r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}");
+/// How tokens begin that are no names of files, of GitHub, GitLab and Slack.
+const UNLIKE_FILES: [&str; 10] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+];
 /// How much of a word before a token is read.
 const MAX_PATH_BYTES: usize = 256;
 /// RFC 7468: the text before and behind the body of a private key.
@@ -233,6 +248,30 @@ pub(crate) fn is_secret_value(value: &str) -> bool {
         }
     }
     !finding.places.is_empty()
+}
+
+/// The tokens in output that a line would not be searched for, because there they may be what a shell runs:
+/// in a path, and behind an escape of JSON or of an address.
+pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    tokens::find(text, &mut found);
+    if let Some(blanked) = without_escapes(text) {
+        tokens::find(&blanked, &mut found);
+    }
+    found.retain(|token| {
+        let behind = text.get(token.start..).unwrap_or_default();
+        let is_like_no_file = UNLIKE_FILES.iter().any(|prefix| behind.starts_with(prefix));
+        is_like_no_file || !is_part_of_path(text, token.start)
+    });
+    found
+}
+
+/// A text with blanks for the escapes of JSON and of addresses, whose letters would stand before a token:
+/// `\nghp_…`, `%3Dghp_…`. All else is where it was.
+fn without_escapes(text: &str) -> Option<String> {
+    let escapes = ESCAPES.get().filter(|escapes| escapes.is_match(text))?;
+    let blanked = escapes.replace_all(text, |found: &Captures<'_>| " ".repeat(found[0].len()));
+    Some(blanked.into_owned())
 }
 
 /// Whether the token that begins here is the name of a file: a `/` stands before it, and its word is no
