@@ -4,6 +4,7 @@ mod agent_line;
 mod agents_days;
 mod approved;
 mod code;
+mod code_values;
 mod corpus;
 mod daemon;
 mod dangerous_commands;

@@ -43,6 +43,8 @@ pub(crate) use harmless::{is_harmless, is_harmless_plain};
 pub(crate) use lines::{shell_lines, with_unknown};
 use tokens::{Token, tokens};
 
+/// Tokens of an import before a name that it imports. Of a longer one the name counts as used.
+const MAX_IMPORT_TOKENS: usize = 64;
 /// What gives a program a connection where both stand in one code.
 const TIED: [[&str; 2]; 11] = [
     ["dup2(", "socket"],
@@ -120,7 +122,61 @@ fn of_tokens(files: Files<'_>, code: &CodeText<'_>) -> Option<String> {
         }
         _ => None,
     });
-    redirected.or_else(|| of_listed(&tokens, code))
+    redirected
+        .or_else(|| of_listed(&tokens, code))
+        .or_else(|| of_value(&tokens, code))
+}
+
+/// Why code is dangerous that gives what removes to something as a value: `map(shutil.rmtree, xs)`,
+/// `rmSync.call(null, x, {recursive: true})`, `FileUtils.send(:rm_rf, x)`.
+fn of_value(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
+    let is_recursive = tokens.iter().any(|token| match token {
+        Token::Word(word) | Token::Text(word) => word.contains("recursive"),
+        Token::Shell(_) | Token::Sign(_) => false,
+    });
+    let lists = code.has(Fragment::ListsFiles);
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let Token::Word(name) = token else {
+            return None;
+        };
+        let removes_tree = CallEffect::RemovesTree.is_of(name)
+            || (is_recursive && CallEffect::MayRemoveTree.is_of(name));
+        let removes_all = lists && CallEffect::RemovesFile.is_of(name);
+        if !(removes_tree || removes_all) || !is_value(tokens, at) {
+            return None;
+        }
+        // Lists and sets have methods of these names, too.
+        let is_common = is_listed(name, "rm remove delete rmdir unlink removeAll remove_all");
+        let holder = at.checked_sub(2).and_then(|at| tokens.get(at));
+        let is_of_files = matches!(holder, Some(Token::Word(holder)) if is_listed(holder, "os fs File FileUtils"));
+        if is_common && !is_of_files {
+            return None;
+        }
+        let what = if removes_tree {
+            "whole trees"
+        } else {
+            "all that it finds"
+        };
+        Some(format!("`{name}` removes {what}"))
+    })
+}
+
+/// Whether a name is used as a value: it is not called, imported, defined or given something.
+fn is_value(tokens: &[Token], at: usize) -> bool {
+    let is_called = matches!(
+        tokens.get(at + 1),
+        Some(Token::Sign('(' | '=' | ':') | Token::Text(_))
+    );
+    let before = tokens.get(..at).unwrap_or_default();
+    let is_end = |token: &Token| matches!(token, Token::Sign(';' | '\n'));
+    let near = before
+        .get(before.len().saturating_sub(MAX_IMPORT_TOKENS)..)
+        .unwrap_or_default();
+    let begin = near.iter().rposition(is_end).map_or(0, |at| at + 1);
+    let is_word = |token: Option<&Token>, words| matches!(token, Some(Token::Word(word)) if is_listed(word, words));
+    let is_named =
+        is_word(near.get(begin), "import from") || is_word(before.last(), "def function sub");
+    !is_called && !is_named
 }
 
 /// Whether a call writes an empty text: `write_text('')`.
@@ -145,7 +201,10 @@ fn feeds_shell(pair: &[Token]) -> bool {
     let starts_shell =
         |line: &str| is_shell(base_name(line.split_whitespace().next().unwrap_or("")));
     match pair {
-        [Token::Sign('|'), Token::Text(line)] => starts_shell(line),
+        // A shell may stand behind what hands its input on: `sort | sh`.
+        [Token::Sign('|'), Token::Text(line)] => {
+            line.split(['|', ';', '&', '\n']).any(starts_shell)
+        }
         [Token::Text(line), _] | [_, Token::Text(line)] => {
             let command = line.trim_start().strip_prefix('|');
             command.is_some_and(starts_shell)
@@ -160,7 +219,7 @@ fn of_calls(files: Files<'_>, calls: &[Call], code: &CodeText<'_>) -> Option<Str
             .or_else(|| remote::of_library(call, code))
             .or_else(|| remote::of_store(call, code))
             .or_else(|| of_write(files, call, code))
-            .or_else(|| processes::danger(call, &code.tight))
+            .or_else(|| processes::danger(call, code))
             .or_else(|| of_decoding(call))
             .or_else(|| of_statement(call))
     });
@@ -195,6 +254,8 @@ fn of_listed(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
 
 fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String> {
     let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
+    // A key in quotes, or an object as JSON.
+    let has_key = |text: &String| text == "recursive" || text.contains("\"recursive\"");
     // shelljs' and sh's `rm('-rf', x)`.
     let is_option = |text: &String| matches!(text.as_str(), "-rf" | "-fr" | "-r" | "-R" | "-Rf");
     let loads = call.name == "require"
@@ -209,7 +270,11 @@ fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<Stri
         || call.path.ends_with("remove.all")
         || call.does(CallEffect::RemovesTree)
         || (call.does(CallEffect::MayRemoveTree)
-            && (call.words.iter().any(recursive) || call.texts.iter().any(is_option)))
+            && (call.words.iter().any(recursive)
+                || call
+                    .texts
+                    .iter()
+                    .any(|text| is_option(text) || has_key(text))))
     {
         return Some(format!("`{}` removes whole trees", call.name));
     }
@@ -217,7 +282,7 @@ fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<Stri
     let mode = call.texts.get(1).map_or("", String::as_str);
     let is_tree = call.name == "rmdir" && mode == "s"
         || call.name == "delete" && matches!(mode, "rf" | "d")
-        || call.name == "delete" && code.tight.contains("delete(dir:");
+        || call.name == "delete" && code.holds("delete(dir:");
     if is_tree {
         return Some(format!("`{}` removes whole trees", call.name));
     }
@@ -240,7 +305,7 @@ fn of_write(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String
     let mode = call.texts.get(1).map_or("", String::as_str);
     let writes_text = ["write_text", "write_bytes"]
         .iter()
-        .any(|call| code.tight.contains(call));
+        .any(|call| code.holds(call));
     // Perl's `open F, ">", x`.
     let is_anew = call.texts.first().is_some_and(|text| text.starts_with('>'));
     let opens_to_write =

@@ -56,30 +56,13 @@ pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
             if text.contains("\\gexec") {
                 return Some("`\\gexec` runs the statements that it selects".to_owned());
             }
-            let statements = statements(text);
-            let word = |statement: Option<&Vec<String>>| {
-                statement
-                    .and_then(|words| words.first())
-                    .cloned()
-                    .unwrap_or_default()
-            };
-            let begins = matches!(&*word(statements.first()), "BEGIN" | "START");
-            let takes_back = begins && word(statements.last()) == "ROLLBACK";
-            let commits = || {
-                statements
-                    .iter()
-                    .any(|words| words.first().is_some_and(|word| word == "COMMIT"))
-            };
-            let is_kept = |words: &&Vec<String>| {
-                let changes = words
-                    .first()
-                    .is_some_and(|word| word == "DELETE" || word == "UPDATE");
-                !(changes && takes_back && !commits())
-            };
-            statements
-                .iter()
-                .filter(is_kept)
-                .find_map(|words| of_statement(words))
+            // PostgreSQL's comments nest, others' do not.
+            if text.matches("/*").count() > 1
+                && let Some(reason) = of_statements(&statements(text, Comments::Nested))
+            {
+                return Some(reason);
+            }
+            of_statements(&statements(text, Comments::Flat))
         }
         SqlClient::Redis => text.split(['\n', ';']).find_map(of_redis),
         SqlClient::Mongo => {
@@ -117,6 +100,33 @@ pub(crate) fn danger(client: SqlClient, text: &str) -> Option<String> {
                 .map(|call| format!("`{call}…` drops or empties a collection, or stops the server"))
         }
     }
+}
+
+/// Why one of these statements is dangerous.
+fn of_statements(statements: &[Vec<String>]) -> Option<String> {
+    let word = |statement: Option<&Vec<String>>| {
+        statement
+            .and_then(|words| words.first())
+            .cloned()
+            .unwrap_or_default()
+    };
+    let begins = matches!(&*word(statements.first()), "BEGIN" | "START");
+    let takes_back = begins && word(statements.last()) == "ROLLBACK";
+    let commits = || {
+        statements
+            .iter()
+            .any(|words| words.first().is_some_and(|word| word == "COMMIT"))
+    };
+    let is_kept = |words: &&Vec<String>| {
+        let changes = words
+            .first()
+            .is_some_and(|word| word == "DELETE" || word == "UPDATE");
+        !(changes && takes_back && !commits())
+    };
+    statements
+        .iter()
+        .filter(is_kept)
+        .find_map(|words| of_statement(words))
 }
 
 fn of_redis(line: &str) -> Option<String> {
@@ -259,8 +269,38 @@ fn is_object(kind: &str) -> bool {
     is_listed(kind, OBJECTS)
 }
 
+/// Whether a comment may hold another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comments {
+    Flat,
+    Nested,
+}
+
+impl Comments {
+    /// The length of the comment that a text begins with.
+    fn length(self, text: &str) -> usize {
+        let mut depth = 0_usize;
+        let mut at = 0;
+        while let Some(found) = text.get(at..).and_then(|rest| {
+            let signs = rest.as_bytes().windows(2);
+            signs.enumerate().find_map(|(from, sign)| match sign {
+                b"/*" if depth == 0 || self == Self::Nested => Some((from, true)),
+                b"*/" => Some((from, false)),
+                _ => None,
+            })
+        }) {
+            at += found.0 + 2;
+            depth = if found.1 { depth + 1 } else { depth - 1 };
+            if depth == 0 {
+                return at;
+            }
+        }
+        text.len()
+    }
+}
+
 /// The words of each statement, in upper case. Comments are left out; a quoted text stands as `?`.
-fn statements(text: &str) -> Vec<Vec<String>> {
+fn statements(text: &str, comments: Comments) -> Vec<Vec<String>> {
     let mut statements = vec![Vec::new()];
     let mut word = String::new();
     let mut rest = text;
@@ -275,7 +315,7 @@ fn statements(text: &str) -> Vec<Vec<String>> {
                     .count(),
             )
         } else if rest.starts_with("/*") {
-            Some(rest.find("*/").map_or(rest.len(), |end| end + 2))
+            Some(comments.length(rest))
         } else if matches!(c, '\'' | '"' | '`') {
             Some(quoted_length(rest, c))
         } else if c == '$'
@@ -405,8 +445,18 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
             behind
                 .map(|(_, line)| line.trim_matches(quotes))
                 .or_else(|| prefixes.iter().find_map(line_of))
+                // psql takes a command also behind statements.
+                .or_else(|| line.split_once("\\!").map(|(_, line)| line))
         })
         .collect()
+}
+
+/// Whether a command of sqlite3(1) starts a line in which it decodes escapes: `.shell "fr\157b"`.
+pub(crate) fn hides_line(text: &str) -> bool {
+    text.lines().map(str::trim_start).any(|line| {
+        let starts = line.starts_with(".sh") || line.starts_with(".sy") || line.contains('|');
+        line.starts_with('.') && starts && line.contains('\\')
+    })
 }
 
 /// Whether a text starts a program or loads a library by a function or command of its client: sqlite3(1),
@@ -417,14 +467,9 @@ pub(crate) fn may_start(text: &str) -> bool {
     let loads = text
         .lines()
         .any(|line| line.trim_start().starts_with(".load"));
-    // sqlite3 decodes escapes in what `.shell "fr\\157b"` starts.
-    let hides = text.lines().map(str::trim_start).any(|line| {
-        let starts = line.starts_with(".sh") || line.starts_with(".sy") || line.contains('|');
-        line.starts_with('.') && starts && line.contains('\\')
-    });
     copies
         || loads
-        || hides
+        || hides_line(&text)
         || ["edit", "load_extension"].iter().any(|name| {
             text.match_indices(name).any(|(at, _)| {
                 let before = text.get(..at).unwrap_or_default();

@@ -22,6 +22,8 @@ use crate::word_list::is_listed;
 const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
+/// Programs that run JavaScript.
+const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
 /// What holds calls that start programs.
 const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
 
@@ -35,6 +37,8 @@ const INPUTS: &str = "
 pub(super) struct Started {
     pub(super) lines: Vec<String>,
     pub(super) code: Vec<String>,
+    /// The texts of code that starts something by a name of its own: each may be what is started.
+    pub(super) texts: Vec<String>,
     /// Whether the code starts something that it does not name by a literal.
     pub(super) runs_unread: bool,
     /// Whether the code starts what it is given: its arguments, or what it reads.
@@ -55,6 +59,9 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     if program == "perl" {
         lines_of_perl_debugger(code, &mut started);
     }
+    if matches!(program, "ipython" | "ipython3" | "IPython") {
+        lines_of_ipython(code, &mut started);
+    }
     started.may_start |= is_debugger(program) && !debugger::is_plain(code);
     let tokens = if plain::reads(program) {
         tokens(code)
@@ -72,8 +79,39 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     };
     scan.read();
     let mut started = scan.started;
-    started.runs_unread |= program == "php" && calls_variable(code);
+    started.runs_unread |= program == "php" && (calls_variable(code) || calls_value(&tokens));
+    if started.runs_unread || started.may_start {
+        started.texts = texts(&tokens);
+    }
     started
+}
+
+/// The texts that may be shell lines: those of more than one word, and the elements of each list together.
+fn texts(tokens: &[Token]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    // The texts between which only commas and brackets stand.
+    let mut list: Vec<&str> = Vec::new();
+    for token in tokens.iter().chain([&Token::Sign(';')]) {
+        match token {
+            Token::Text(text) => list.push(text),
+            Token::Sign(',' | '(' | ')' | '[' | ']' | '{' | '}') => {}
+            _ => {
+                texts.extend(list.iter().map(|text| (*text).to_owned()));
+                if list.len() > 1 {
+                    texts.push(list.join(" "));
+                }
+                list.clear();
+            }
+        }
+    }
+    texts.retain(|text| text.trim().contains(char::is_whitespace));
+    texts
+}
+
+/// Whether PHP calls what an expression gives: `("sys" . "tem")(…)`, `$x[0](…)`.
+fn calls_value(tokens: &[Token]) -> bool {
+    let mut pairs = tokens.windows(2);
+    pairs.any(|pair| matches!(pair, [Token::Sign(')' | ']' | '}'), Token::Sign('(')]))
 }
 
 /// The lines that perl's debugger gives to a shell: `!!CMD` (perldebug). In a script such a line is no call.
@@ -87,6 +125,24 @@ fn lines_of_perl_debugger(text: &str, started: &mut Started) {
         } else {
             started.lines.push(shell.to_owned());
         }
+    }
+}
+
+/// The lines that `IPython` gives to a shell: `!CMD`, `x = !CMD`, `%sx CMD`. Any other `%` may run what is not
+/// followed: <https://ipython.readthedocs.io/en/stable/interactive/magics.html>.
+fn lines_of_ipython(text: &str, started: &mut Started) {
+    for line in text.lines() {
+        if let Some((before, shell)) = line.split_once('!') {
+            let before = before.trim_end();
+            if before.is_empty() || before.ends_with('=') {
+                started.lines.push(shell.trim_start_matches('!').to_owned());
+            }
+        }
+        let magic = line.trim_start().strip_prefix('%');
+        if let Some((_, shell)) = magic.and_then(|magic| magic.split_once(' ')) {
+            started.lines.push(shell.to_owned());
+        }
+        started.runs_unread |= magic.is_some();
     }
 }
 
@@ -256,13 +312,19 @@ impl Scan<'_> {
                 ));
         if starts && is_call {
             self.calls += 1;
+            if self.program.starts_with("lua") {
+                self.lua_line(at + 1);
+            }
             self.started.runs_unread |= !self.is_literal(at + 1);
             self.started.may_start |= self.feeds(at + 1);
             self.started.runs_input |= self.is_input(at + 1);
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
                 || self.is_word(at + 1, &["as"]);
-            let is_value = is_member || CallEffect::Starts.is_of(name);
+            // Perl's `exec` alone executes `$_`.
+            let is_value = is_member
+                || CallEffect::Starts.is_of(name)
+                || (name == "exec" && self.program == "perl");
             self.started.runs_unread |= is_value && !is_import && !self.is_key(at);
         } else if CallEffect::RunsFile.is_of(name) && is_call
             || (name == "do" && self.program == "perl" && matches!(next, Some(Token::Text(_))))
@@ -270,22 +332,40 @@ impl Scan<'_> {
             self.started.runs_unread = true;
         } else if CallEffect::RunsCode.is_of(name) && is_call && !is_member {
             // JavaScript's `Function` takes the names of parameters first.
-            let mut last = at + 2;
+            let mut last = at + 1 + usize::from(self.sign(at + 1) == Some('('));
             while name == "Function" && self.sign(last + 1) == Some(',') {
                 last += 2;
             }
+            // Ruby and awk load a file by this name.
+            let is_code = name != "load" || self.program.starts_with("lua");
             match self.tokens.get(last) {
-                Some(Token::Text(text)) if self.is_literal(at + 1) => {
+                Some(Token::Text(text)) if is_code && self.is_literal(at + 1) => {
                     self.started.code.push(text.clone());
                 }
                 _ => self.started.runs_unread = true,
             }
+        } else if name == "eval" && is_listed(self.program, SCRIPTS) && !is_call && !is_member {
+            // `(0, eval)("…")`: what is called later may be any of the texts.
+            let texts = self.tokens.iter().filter_map(|token| match token {
+                Token::Text(text) => Some(text.clone()),
+                _ => None,
+            });
+            self.started.code.extend(texts);
+            self.started.runs_unread = true;
         } else if CallEffect::Finds.is_of(name) && is_call {
             let holds = matches!(self.tokens.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
             let is_getter = name == "getattr" || name == "const_get";
             self.started.runs_unread |= holds || (!is_getter && !self.is_literal(at + 1));
         } else if name == "open" && is_listed(self.program, "perl ruby irb") {
             self.open(at);
+        }
+    }
+
+    /// Takes the line that Lua gives to a shell: whatever `os` is called, `execute` is its function.
+    fn lua_line(&mut self, from: usize) {
+        let from = from + usize::from(self.sign(from) == Some('('));
+        if let Some(Token::Text(line)) = self.tokens.get(from) {
+            self.started.lines.push(line.clone());
         }
     }
 
@@ -481,8 +561,17 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a line starts a shell or an interpreter that runs what the code gives it.
+/// Whether a line starts a shell or an interpreter that runs what the code gives it, also behind what hands
+/// its input on: `sort | sh`, `xargs sh -c`.
 fn runs_input(line: &str) -> bool {
+    let mut stages = line.split(['|', ';', '&', '(', '{', '\n']).map(str::trim);
+    stages.any(|stage| {
+        let runs_each = matches!(program_of(stage), "xargs" | "parallel");
+        runs_each || stage_runs_input(stage)
+    })
+}
+
+fn stage_runs_input(line: &str) -> bool {
     let span = Span { start: 0, end: 0 };
     let words = line.split_whitespace().skip(1);
     let args: Vec<Word> = words.map(|text| Word::literal(text, span)).collect();

@@ -8,6 +8,7 @@ use super::fetched::Fetched;
 use super::finding::{DangerousCommand, Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
 use super::program_word::unknown_name_end;
+use super::script_of_stdin::ScriptOfStdin;
 use super::secret_flow::SecretFlow;
 use super::stdin::Stdin;
 use super::unordered::Unordered;
@@ -94,6 +95,9 @@ pub(crate) struct Inspection {
     pub(super) runs_of_written: usize,
     /// What `exec < FILE` has made the standard input of the shell.
     pub(super) stdin_of_shell: Option<Stdin>,
+    /// The script that a shell reads from its standard input, and what of it stands behind the command that
+    /// is read now. A program that reads its code there, too, runs this rest.
+    pub(super) script_of_stdin: Option<ScriptOfStdin>,
     /// Words that name what a compiler has made, as they are written.
     pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
@@ -193,6 +197,7 @@ impl Inspection {
             front: self.front,
             written: self.written.clone(),
             stdin_of_shell: self.stdin_of_shell.clone(),
+            script_of_stdin: self.script_of_stdin.clone(),
             is_aside: true,
             command_count: self.command_count,
             read_bytes: self.read_bytes,

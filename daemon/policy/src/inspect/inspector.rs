@@ -97,8 +97,10 @@ impl CommandSink for Inspector {
         };
         let args = words.get(1..).unwrap_or_default();
         let of_shell = self.inspection.stdin_of_shell.clone();
-        let stdin = match (stdin, &of_shell) {
-            (Stdin::Given, Some(of_shell)) => of_shell,
+        let behind = self.rest_of_script(&program, args);
+        let stdin = match (stdin, &of_shell, &behind) {
+            (Stdin::Given, Some(of_shell), _) => of_shell,
+            (Stdin::Given, None, Some(behind)) => behind,
             _ => stdin,
         };
         if program == "exec" && args.is_empty() && *stdin != Stdin::Given {
@@ -173,6 +175,10 @@ impl Inspector {
         let span = nesting.span(own);
         if let Some(reason) = sql::danger(client, text) {
             self.inspection.note(Verdict::Dangerous, reason, span);
+        }
+        if sql::hides_line(text) {
+            let reason = "its client decodes escapes in what it starts";
+            self.inspection.note(Verdict::Unknown, reason, span);
         }
         if sql::may_start(text) {
             self.inspection.note_possible(span);
@@ -355,7 +361,7 @@ impl Inspector {
             .inspection
             .written
             .learn_code(&without_lines(text, &lines));
-        for line in &lines {
+        for line in lines.iter().chain(&started.texts) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
         self.inspection.written = std::mem::take(&mut inner.inspection.written);

@@ -24,6 +24,7 @@ mod program_input;
 mod program_word;
 mod redirect;
 pub(crate) mod script;
+mod script_of_stdin;
 mod secret_flow;
 mod stdin;
 mod tree;

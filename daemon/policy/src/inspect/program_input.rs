@@ -3,6 +3,7 @@
 use termd_proto::policy::{Span, Verdict};
 
 use super::inspector::{COMPUTED, FETCHED, Inspector};
+use super::script_of_stdin::ScriptOfStdin;
 use super::stdin::{Piece, Stdin};
 use crate::danger::writes::{self, Files};
 use crate::danger::{self, sql};
@@ -81,6 +82,13 @@ impl Inspector {
             stdin => self.run_text("sh", stdin, "", span, depth),
         }
         self.inspection.stdin_of_shell = Some(stdin.clone());
+    }
+
+    /// What a program reads that runs its standard input, where the shell has its script from there.
+    pub(super) fn rest_of_script(&self, program: &str, args: &[Word]) -> Option<Stdin> {
+        let script = self.inspection.script_of_stdin.as_ref()?;
+        let reads = !script.rest.trim().is_empty() && runs_stdin(program, args);
+        reads.then(|| Stdin::Literal(script.rest.clone()))
     }
 
     /// Inspects the files that a program runs as its standard input.
@@ -168,7 +176,12 @@ impl Inspector {
                 if let Some(outer) = &outer {
                     self.inspection.state = outer.of_child();
                 }
+                let of_outer = self.inspection.script_of_stdin.clone();
+                if !is_same_shell {
+                    self.inspection.script_of_stdin = Some(ScriptOfStdin::new(text));
+                }
                 self.script(text, Nesting::Within(span), depth);
+                self.inspection.script_of_stdin = of_outer;
                 if let Some(outer) = outer {
                     self.inspection.state = outer;
                 }

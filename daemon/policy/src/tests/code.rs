@@ -34,7 +34,7 @@ fn judged(program: &str, code: &str, policy: &Policy) -> Judgement {
 }
 
 /// Asserts that code which removes `v` is a question, and code which starts `frob` where a rule denies it.
-fn all_are_stopped(program: &str, codes: &[&str]) {
+pub(super) fn all_are_stopped(program: &str, codes: &[&str]) {
     let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap();
     let passing: Vec<&&str> = codes
         .iter()
@@ -58,7 +58,7 @@ fn all_are_stopped(program: &str, codes: &[&str]) {
 }
 
 /// Asserts that no code is a question, also where a rule denies a program.
-fn none_is_asked_about(program: &str, codes: &[&str]) {
+pub(super) fn none_is_asked_about(program: &str, codes: &[&str]) {
     let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'frob'").unwrap();
     let asked: Vec<_> = codes
         .iter()

@@ -4,7 +4,8 @@ use termd_proto::policy::Verdict;
 
 use super::judged;
 use super::rules::rules;
-use crate::{CompiledGate, Request, TypedLines, judge};
+use crate::danger::code::plain::{self, Code};
+use crate::{CompiledGate, Invocation, Policy, Request, TypedLines, judge};
 use termd_proto::policy::Effect;
 
 /// A generator of noise that repeats itself from run to run (xorshift).
@@ -111,6 +112,80 @@ fn no_text_makes_it_fail() {
         typed.feed(text.as_bytes(), program);
         judged(&String::from_utf8_lossy(&bytes), program);
     }
+}
+
+/// Pieces of code: where texts, comments, patterns and values in texts begin and end.
+const CODE: [&str; 40] = [
+    "'",
+    "\"",
+    "`",
+    "/",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "\\",
+    "\n",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "${",
+    "#{",
+    "f'",
+    "r\"",
+    "<<A\n",
+    "<<~A\n",
+    "\nA\n",
+    "q(",
+    "qq{",
+    "s/",
+    "m'",
+    "%x(",
+    "%w[",
+    "--[[",
+    "]]",
+    "=pod\n",
+    "=cut\n",
+    "x",
+    " ",
+    "=",
+    "|",
+    "@{[",
+    "\u{17f}",
+    "system('y')",
+];
+
+#[test]
+fn code_that_is_not_read_is_never_fine() {
+    let mut noise = Noise::new(11);
+    let programs = [
+        ("python3", "-c"),
+        ("node", "-e"),
+        ("ruby", "-e"),
+        ("lua", "-e"),
+        ("perl", "-e"),
+        ("awk", "-e"),
+        ("php", "-r"),
+        ("julia", "-e"),
+    ];
+    let mut unread = 0;
+    for _ in 0..3_000 {
+        let code: String = (0..=noise.below(12))
+            .map(|_| CODE[noise.below(CODE.len())])
+            .collect();
+        let (program, option) = programs[noise.below(programs.len())];
+        let argv = [program, option, &code].map(str::to_owned);
+        let request = Request::from(Invocation::Argv(&argv));
+        let judgement = judge(&request, &CompiledGate::default(), &Policy::default());
+        if plain::read(program, &code) == Code::Unread {
+            unread += 1;
+            assert_ne!(judgement.verdict, Verdict::Safe, "{program} {code:?}");
+        }
+    }
+    assert!(unread > 100, "{unread}");
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub(super) struct CodeText<'a> {
     all_as_single: String,
     /// The effects that were asked for, which every call of the code may do.
     known: RefCell<BTreeMap<Fragment, bool>>,
+    /// The same of single words.
+    known_words: RefCell<BTreeMap<&'static str, bool>>,
 }
 
 impl<'a> CodeText<'a> {
@@ -29,6 +31,7 @@ impl<'a> CodeText<'a> {
             double_as_single,
             tight,
             known: RefCell::default(),
+            known_words: RefCell::default(),
         }
     }
 
@@ -46,6 +49,16 @@ impl<'a> CodeText<'a> {
         let text = self.with(effect.quotes());
         let search = || effect.all().any(|fragment| text.contains(fragment));
         *self.known.borrow_mut().entry(effect).or_insert_with(search)
+    }
+
+    /// Whether it holds a word. The code is searched once for each, however many calls ask.
+    pub(super) fn holds(&self, word: &'static str) -> bool {
+        let search = || self.tight.contains(word);
+        *self
+            .known_words
+            .borrow_mut()
+            .entry(word)
+            .or_insert_with(search)
     }
 
     /// Whether what stands behind a fragment of this effect passes a test.

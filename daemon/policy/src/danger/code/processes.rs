@@ -2,9 +2,10 @@
 
 use super::call_effect::CallEffect;
 use super::calls::Call;
+use super::code_text::CodeText;
 
 /// Why a call is dangerous that signals processes, or changes the rights of a file.
-pub(super) fn danger(call: &Call, tight: &str) -> Option<String> {
+pub(super) fn danger(call: &Call, code: &CodeText<'_>) -> Option<String> {
     let words = || call.words.iter().chain(&call.texts).map(String::as_str);
     if call.does(CallEffect::Signals)
         && words().any(|word| matches!(word, "SIGKILL" | "KILL" | "9"))
@@ -14,7 +15,7 @@ pub(super) fn danger(call: &Call, tight: &str) -> Option<String> {
     if call.does(CallEffect::Signals) && matches!(target(call), Some("0" | "1")) {
         return Some("it stops all processes, or the first of the machine".to_owned());
     }
-    let kills_each = matches!(&*call.name, "kill" | "terminate") && tight.contains("process_iter");
+    let kills_each = matches!(&*call.name, "kill" | "terminate") && code.holds("process_iter");
     if kills_each {
         return Some("it stops the processes that it finds".to_owned());
     }

@@ -42,7 +42,7 @@ pub(super) fn of_store(call: &Call, code: &CodeText<'_>) -> Option<String> {
     let names_method = || {
         ["method:'DELETE'", "method:\"DELETE\"", "method='DELETE'"]
             .iter()
-            .any(|method| code.tight.contains(method))
+            .any(|method| code.holds(method))
     };
     let deletes =
         call.texts.iter().any(is_far) && ((call.name == "delete" && is_request) || names_method());

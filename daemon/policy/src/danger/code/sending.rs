@@ -39,6 +39,6 @@ fn of_secret(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<Strin
     if call.texts.iter().any(is_secret) {
         return Some("it reads secrets and sends something".to_owned());
     }
-    let is_environment = code.tight.contains("environ") && call.path.contains("environ");
+    let is_environment = code.holds("environ") && call.path.contains("environ");
     is_environment.then(|| "it sends the environment".to_owned())
 }

@@ -13,7 +13,7 @@ const PYTHON: &str = "
     cPickle dill cloudpickle shelve marshal doctest pydoc imp pkgutil plumbum invoke fabric distutils antigravity sh
     breakpoint set_trace interact pipepager __dict__ vars globals locals __builtins__ builtins __subclasses__ __globals__
     __getattribute__ __import__ sysconfig_main spawn_main modules attrgetter methodcaller zipimport dictConfig
-    fileConfig ProcessPoolExecutor";
+    fileConfig ProcessPoolExecutor _posixsubprocess";
 /// Perl: perlfunc(1), perlipc(1).
 const PERL: &str =
     "readpipe open2 open3 Open2 Open3 syscall dlopen DynaLoader Inline AUTOLOAD fork glob";
@@ -27,6 +27,8 @@ const SCRIPT: &str = "
     constructor execPath Command runMain";
 /// Modules of JavaScript that are such a way, as `require` names them.
 const SCRIPT_MODULES: &str = "vm worker_threads cluster module repl";
+/// Lua: what holds or finds the functions of its library by another name than `os`.
+const LUA: &str = "loadlib ffi rawget getregistry _G _ENV";
 /// Any other language.
 const OTHER: &str = "dlopen loadlib ffi FFI";
 
@@ -34,11 +36,13 @@ const OTHER: &str = "dlopen loadlib ffi FFI";
 pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let names = match stem {
-        "python" | "pypy" | "ipython" | "bpython" | "ptpython" => PYTHON,
+        "python" | "pypy" | "micropython" | "jython" | "ipython" | "IPython" | "bpython"
+        | "ptpython" => PYTHON,
         "perl" => PERL,
         "ruby" | "irb" | "pry" => RUBY,
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => SCRIPT,
-        "php" | "lua" | "luajit" | "julia" | "R" | "Rscript" => OTHER,
+        "lua" | "luajit" | "texlua" => LUA,
+        "php" | "julia" | "R" | "Rscript" => OTHER,
         _ => return false,
     };
     let has_name = tokens.iter().any(|token| match token {
@@ -51,7 +55,10 @@ pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
     let imports_all = tokens
         .windows(2)
         .any(|pair| matches!(pair, [Token::Word(word), Token::Sign('*')] if word == "import"));
-    let has_name = has_name || (names == PYTHON && imports_all);
+    let has_name = has_name
+        || (names == PYTHON && imports_all)
+        || (names == LUA && passes_library(tokens))
+        || (names == SCRIPT && renames_shell(tokens));
     has_name || (stem == "perl" && calls_value(code)) || (names == SCRIPT && imports_value(tokens))
 }
 
@@ -82,6 +89,26 @@ fn calls_value(code: &str) -> bool {
         || calls
             .iter()
             .any(|call| code.contains(call) || tight.contains(call))
+}
+
+/// Whether Lua gives the library `os` or `io` to something as a value: `pairs(os)`, `local o = os`.
+fn passes_library(tokens: &[Token]) -> bool {
+    let is_passed = |pair: &[Token]| match pair {
+        [Token::Word(word), next] => is_listed(word, "os io") && *next != Token::Sign('.'),
+        _ => false,
+    };
+    let ends = matches!(tokens.last(), Some(Token::Word(word)) if is_listed(word, "os io"));
+    ends || tokens.windows(2).any(is_passed)
+}
+
+/// Whether JavaScript gives another name to `$`, which runs a shell line in Bun and zx.
+fn renames_shell(tokens: &[Token]) -> bool {
+    let mut pairs = tokens.windows(2);
+    pairs.any(|pair| match pair {
+        [Token::Word(sign), Token::Word(renamed)] => sign.is_empty() && renamed == "as",
+        [Token::Word(sign), Token::Sign(':')] => sign.is_empty(),
+        _ => false,
+    })
 }
 
 /// Whether JavaScript loads a module that a value names: `import(x)`, `require(x)`.

@@ -438,6 +438,11 @@ impl TreeWalk<'_> {
             let span = self.source.span(node);
             self.sink.inspection().note_possible(span);
         }
+        if let Some(script) = &mut self.sink.inspection().script_of_stdin
+            && work::spend(self.source.text.len())
+        {
+            script.go_to(self.source.text, node.end_byte());
+        }
         self.substitutions_of_command(node, depth);
         let own = self.input_of(node);
         let reads = own.or(redirects.stdin).unwrap_or_else(|| stdin.clone());

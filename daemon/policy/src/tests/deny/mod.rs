@@ -5,6 +5,7 @@ mod grammar;
 mod helpers;
 mod order;
 mod programs;
+mod script_of_stdin;
 mod shells;
 mod starters;
 mod values;

@@ -92,9 +92,19 @@ fn quoted_length(rest: &str, quote: char) -> Option<usize> {
 fn pattern_length(rest: &str) -> Option<usize> {
     let (mut is_escaped, mut in_brackets) = (false, false);
     let mut bracket = 0;
+    // Where a class of characters ends: `[:alpha:]`.
+    let mut class_end = 0;
     for (at, c) in rest.char_indices().skip(1) {
         match c {
             '\n' => return None,
+            _ if at < class_end => {}
+            '[' if in_brackets && rest.get(at + 1..)?.starts_with([':', '.', '=']) => {
+                let behind = rest.get(at + 2..)?;
+                let name = behind.find(|c: char| !c.is_ascii_alphanumeric())?;
+                if behind.get(name + 1..)?.starts_with(']') {
+                    class_end = at + 2 + name + 2;
+                }
+            }
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
             '[' if !in_brackets => {

@@ -14,6 +14,7 @@ mod perl;
 mod python;
 mod ruby;
 mod spelling;
+mod unread;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 
@@ -37,7 +38,11 @@ pub(crate) enum Code {
 /// Reads code that a program is given.
 pub(crate) fn read(program: &str, code: &str) -> Code {
     let Some(reader) = reader_of(program) else {
-        return Code::OfOtherLanguage;
+        return if unread::hides_text(program, code) {
+            Code::Unread
+        } else {
+            Code::OfOtherLanguage
+        };
     };
     let fits = code.len() <= MAX_JUDGED_BYTES && work::spend(code.len() * UNITS_OF_BYTE);
     let plain = match reader {
@@ -125,12 +130,13 @@ enum Reader {
 fn reader_of(program: &str) -> Option<Reader> {
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     Some(match stem {
-        "python" | "pypy" | "ipython" | "bpython" | "ptpython" => Reader::Grammar(&python::PYTHON),
+        "python" | "pypy" | "micropython" | "jython" | "ipython" | "IPython" | "bpython"
+        | "ptpython" => Reader::Grammar(&python::PYTHON),
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" | "qjs" => {
             Reader::Grammar(&javascript::JAVASCRIPT)
         }
         "ruby" | "irb" | "pry" => Reader::Grammar(&ruby::RUBY),
-        "lua" | "luajit" => Reader::Grammar(&lua::LUA),
+        "lua" | "luajit" | "texlua" => Reader::Grammar(&lua::LUA),
         "perl" => Reader::Own(perl::plain),
         _ if stem.ends_with("awk") => Reader::Own(awk::plain),
         _ => return None,

@@ -20,6 +20,10 @@ const BEFORE_VALUE: &str = "
     reverse chomp length push exit local my our BEGIN END";
 /// Operators that are texts by a delimiter of one's choice.
 const QUOTES: &str = "q qq qw qx qr m s tr y";
+/// Words behind which a name stands, also one that is an operator elsewhere: `package s;`.
+const DECLARES: &str = "sub package use no method class";
+/// Words behind which a here-document may begin. Behind any other name `<<` may be a shift.
+const BEFORE_HERE: &str = "system exec eval qx STDOUT STDERR";
 /// Tests of files, of which one has the name of an operator.
 const FILE_TEST: &str = "s";
 
@@ -192,7 +196,8 @@ impl<'a> Reader<'a> {
         let next = behind.trim_start();
         let is_key =
             next.starts_with("=>") || before.trim_end().ends_with('{') && next.starts_with('}');
-        let is_declared = self.word == "sub";
+        let is_declared = is_listed(self.word, DECLARES);
+        let is_member = is_member || before.trim_end().ends_with("->");
         let is_test = before.ends_with('-') && name == FILE_TEST;
         if is_member || is_key || is_declared || is_test {
             self.take(name.len())?;
@@ -468,7 +473,9 @@ impl<'a> Reader<'a> {
         let Some((delimiter, _)) = quotes::here_delimiter(name) else {
             return Some(false);
         };
-        if !self.is_value {
+        let is_operand =
+            word.is_empty() || is_listed(word, BEFORE_VALUE) || is_listed(word, BEFORE_HERE);
+        if !self.is_value && is_operand {
             return Some(true);
         }
         // The code is searched to both its ends.
@@ -488,7 +495,7 @@ impl<'a> Reader<'a> {
         let prints = ["print ", "printf ", "say "]
             .iter()
             .any(|verb| statement.trim_start().starts_with(verb));
-        match (ends, prints || !word.is_empty()) {
+        match (ends, prints) {
             (false, _) => Some(false),
             (true, true) => Some(true),
             (true, false) => None,
@@ -545,10 +552,20 @@ impl<'a> Reader<'a> {
             .filter(|end| !line.get(1..*end).unwrap_or_default().contains('<'));
         match end {
             Some(end) => {
-                if line.get(..end)?.contains(['\'', '"', '`', '#']) {
+                let inner = line.get(1..end)?;
+                if inner.contains(['\'', '"', '`', '#']) {
                     return None;
                 }
-                self.take(end + 1)?;
+                let is_handle = |c: char| c.is_alphanumeric() || "_:$".contains(c);
+                if inner.chars().all(is_handle) {
+                    self.take(end + 1)?;
+                } else {
+                    // It lists the files that fit.
+                    self.spelling.code_apart("glob(");
+                    self.spelling.text(inner);
+                    self.spelling.code(")");
+                    self.at += end + 1;
+                }
                 self.is_value = true;
             }
             None => {

@@ -66,9 +66,11 @@ pub(super) fn interpolated(text: &str, kind: Kind) -> Option<(String, Vec<String
                 rest.get(length..)?
             }
             '(' if kind == Kind::Pattern
-                && (behind.starts_with("?{") || behind.starts_with("??{")) =>
+                && ["?{", "??{", "*{", "**{"]
+                    .iter()
+                    .any(|code| behind.starts_with(code)) =>
             {
-                let open = behind.trim_start_matches('?');
+                let open = behind.trim_start_matches(['?', '*']);
                 let inner = bracketed(open)?;
                 codes.push(inner.to_owned());
                 open.get(inner.len() + 2..)?
