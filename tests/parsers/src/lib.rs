@@ -8,6 +8,7 @@
 
 pub mod acp;
 pub mod asciicast;
+pub mod code;
 pub mod config;
 pub mod control;
 pub mod marks;
@@ -20,9 +21,10 @@ pub mod typed;
 pub type Property = fn(&[u8]);
 
 /// Every one, by the name of its target and of its seeds' directory.
-pub const ALL: [(&str, Property); 9] = [
+pub const ALL: [(&str, Property); 10] = [
     ("acp", acp::holds),
     ("asciicast", asciicast::holds),
+    ("code", code::holds),
     ("config", config::holds),
     ("control", control::holds),
     ("marks", marks::holds),
