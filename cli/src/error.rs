@@ -36,7 +36,7 @@ pub(crate) enum CliError {
     #[error("{}", with_options(.0))]
     Client(#[from] ClientError),
     /// `attach` without an argument found none.
-    #[error("no terminal of a person's runs; `termctl new` opens one")]
+    #[error("no terminal runs that one can attach to; `termctl new` opens one")]
     NothingToAttach,
     /// `--tag` of a verb that acts on terminals.
     #[error("no {} terminal has {}", in_words(*scope), one_of(tags))]

@@ -37,6 +37,7 @@ mod approvals {
 mod attach {
     mod away;
     mod key_line;
+    mod list;
     mod screen;
     mod scrollback;
     mod tty;

@@ -526,7 +526,7 @@ fn new_creates_and_attaches() {
 }
 
 #[test]
-fn attach_without_an_argument_takes_what_a_person_used_last() {
+fn attach_with_a_dash_takes_what_a_person_used_last() {
     let daemon = TestDaemon::start();
     let mut pty = Pty::open(90, 20);
     let mut child = pty.spawn(&command(&daemon, &["attach"]));
@@ -536,7 +536,7 @@ fn attach_without_an_argument_takes_what_a_person_used_last() {
         ok(&daemon, &["create", "--label", label, "--", "cat"]);
     }
     ok(&daemon, &["send", "one", "used", "-e"]);
-    let mut child = pty.spawn(&command(&daemon, &["attach"]));
+    let mut child = pty.spawn(&command(&daemon, &["attach", "-"]));
     pty.read_until("(one)");
     pty.write("\x1dd");
     assert_eq!(pty.wait(&mut child).code(), Some(0));

@@ -21,6 +21,8 @@ pub(crate) enum KeyCommand {
     ShowViewers,
     /// A picture of the screen, into a file.
     Screenshot,
+    /// The list of terminals, to go to another one.
+    List,
     /// What was printed above the screen.
     Scrollback,
     /// The same, a page up.
@@ -31,13 +33,15 @@ const ESCAPE: u8 = 0x1b;
 /// Page up, which opens the scrollback as it does in tmux.
 const PAGE_UP: &[u8] = b"\x1b[5~";
 
-/// The keys of the line, with what a person is told of each. The second of the detach keys stands before them.
-const KEYS: [(char, KeyCommand, &str); 5] = [
-    ('[', KeyCommand::Scrollback, "scrollback"),
+/// The keys of the line, with what a person is told of each: all of it fits in 80 columns. The second of the
+/// detach keys stands before them.
+const KEYS: [(char, KeyCommand, &str); 6] = [
+    ('s', KeyCommand::List, "list"),
+    ('[', KeyCommand::Scrollback, "scroll"),
     ('p', KeyCommand::Screenshot, "picture"),
     ('r', KeyCommand::ToggleReadOnly, "read-only"),
-    ('w', KeyCommand::ShowViewers, "who is here"),
-    ('z', KeyCommand::TakeSize, "this size"),
+    ('w', KeyCommand::ShowViewers, "who"),
+    ('z', KeyCommand::TakeSize, "fit"),
 ];
 
 /// A part of a person's input.
@@ -76,7 +80,7 @@ impl KeyLine {
             .iter()
             .filter(|(key, ..)| Some(*key) != self.keys.second());
         let others = others.map(|(key, _, does)| format!("{key} {does}"));
-        let types = format!("{} types it", self.keys.first());
+        let types = format!("{} itself", self.keys.first());
         let all = detach.into_iter().chain(others).chain([types]);
         all.collect::<Vec<_>>().join("  ")
     }
@@ -234,12 +238,12 @@ mod tests {
         let line = KeyLine::new("ctrl-a,x".parse().unwrap());
         assert_eq!(
             line.text(),
-            "x detach  [ scrollback  p picture  r read-only  w who is here  z this size  ctrl-a types it"
+            "x detach  s list  [ scroll  p picture  r read-only  w who  z fit  ctrl-a itself"
         );
         let line = KeyLine::new("ctrl-a,p".parse().unwrap());
         assert!(
             line.text()
-                .starts_with("p detach  [ scrollback  r read-only"),
+                .starts_with("p detach  s list  [ scroll  r read-only"),
             "{}",
             line.text()
         );

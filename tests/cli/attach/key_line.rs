@@ -41,7 +41,7 @@ fn output_stands_still_while_the_line_of_keys_is_open() {
     wait_for_line(
         &daemon,
         &one,
-        "d detach  [ scrollback  p picture  r read-only  w who is here",
+        "d detach  s list  [ scroll  p picture  r read-only  w who  z fit  ctrl-] itself",
     );
     send(&daemon, &id, "meanwhile\n");
     daemon.client().wait_for_text(&id, "<meanwhile>");

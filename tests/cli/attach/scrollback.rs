@@ -11,7 +11,7 @@ use crate::termctl::{command, ok, ready_terminal};
 const OPEN: &str = "\x1d[";
 
 /// Types, as a person whose keys have agreed: of a search the gate knows no command.
-fn send(daemon: &TestDaemon, id: &str, text: &str) {
+pub(super) fn send(daemon: &TestDaemon, id: &str, text: &str) {
     let typed = json!({ "id": id, "text": text, "confirmed": true });
     daemon.client().ok("session.send", &typed);
 }

@@ -10,6 +10,7 @@ use termd_proto::terminal::{ExitStatus, TerminalInfo, TerminalState};
 use termd_proto::{ErrorKind, TerminalRef};
 use tokio::time::timeout;
 
+use crate::attach::key_line::KeyCommand;
 use crate::cmd::show::{close_cause, show};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -27,6 +28,8 @@ const NEWEST_RECORDS: u32 = 20;
 #[derive(Debug)]
 pub(in crate::cmd) enum Ending {
     Detached,
+    /// The person wants the list of terminals.
+    Listed,
     /// A signal ended termctl.
     Signalled(NonZeroU8),
     /// The command has ended.
@@ -64,22 +67,34 @@ impl Ending {
         }
     }
 
+    /// The ending by a key of the line.
+    pub(super) fn of_key(command: KeyCommand) -> Self {
+        match command {
+            KeyCommand::List => Self::Listed,
+            _ => Self::Detached,
+        }
+    }
+
     /// The exit status of the command, where it has ended and that is known.
     pub(in crate::cmd) fn status(&self) -> Option<&ExitStatus> {
         match self {
             Self::Exited(status) | Self::Closed(Some(status), _) => Some(status),
-            Self::Detached | Self::Signalled(_) | Self::Closed(None, _) | Self::Lost => None,
+            Self::Detached
+            | Self::Listed
+            | Self::Signalled(_)
+            | Self::Closed(None, _)
+            | Self::Lost => None,
         }
     }
 
     pub(in crate::cmd) fn is_detached(&self) -> bool {
-        matches!(self, Self::Detached | Self::Signalled(_))
+        matches!(self, Self::Detached | Self::Listed | Self::Signalled(_))
     }
 
     /// The line for a person.
     pub(in crate::cmd) fn line(&self) -> String {
         match self {
-            Self::Detached | Self::Signalled(_) => "detached".to_owned(),
+            Self::Detached | Self::Listed | Self::Signalled(_) => "detached".to_owned(),
             Self::Exited(status) => exit_line(status),
             Self::Closed(status, by) => {
                 let by = by.as_ref().map(|by| format!(" by {by}"));
@@ -93,7 +108,7 @@ impl Ending {
 
     pub(in crate::cmd) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Detached => ExitCode::OK,
+            Self::Detached | Self::Listed => ExitCode::OK,
             Self::Signalled(number) => ExitCode::of_signal(*number),
             Self::Exited(status) | Self::Closed(Some(status), _) => ExitCode::of_command(status),
             Self::Closed(None, _) | Self::Lost => ExitCode::FAILED,

@@ -161,7 +161,7 @@ impl InputQueue {
     pub(super) fn is_lost_at(&self, ending: &Result<Ending, CliError>) -> bool {
         self.is_in_doubt()
             || match ending {
-                Ok(Ending::Detached | Ending::Signalled(_)) => self.is_unsent(),
+                Ok(Ending::Detached | Ending::Listed | Ending::Signalled(_)) => self.is_unsent(),
                 Ok(Ending::Lost) => self.is_lost(),
                 Err(CliError::Client(error)) => self.is_unsent() && error.is_unreachable(),
                 Ok(Ending::Exited(_) | Ending::Closed(..)) | Err(_) => false,

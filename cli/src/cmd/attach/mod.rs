@@ -32,6 +32,7 @@ use super::Context;
 use super::list::list;
 use super::resize::resize;
 use super::show::show;
+use super::top::{self, Chosen};
 use crate::args::AttachArgs;
 use crate::attach::tty::{self, ChangedTty};
 use crate::attach::tty_filter::TtyFilter;
@@ -53,13 +54,54 @@ pub(super) async fn run(context: Context, args: AttachArgs) -> Result<ExitCode, 
     }
     let link = context.open().await?;
     let info = match args.terminal.as_deref() {
-        Some(LAST) | None => used_last(&link).await?,
+        Some(LAST) => used_last(&link).await?,
         Some(terminal) => show(&link, &TerminalRef(terminal.to_owned())).await?,
+        None => match only_one(&link).await? {
+            Some(info) => info,
+            None => match choose(context, &link, None).await? {
+                Choice::Terminal(info) => *info,
+                Choice::Left(code) => return Ok(code),
+            },
+        },
     };
     if is_own(&info) {
         return Err(UsageError::OwnTerminal(info.id).into());
     }
     attach(context, &link, &info, &args).await
+}
+
+/// What a person has chosen on the list of terminals.
+enum Choice {
+    Terminal(Box<TerminalInfo>),
+    Left(ExitCode),
+}
+
+/// Offers the list of terminals. Who leaves it stays in the terminal that they come from.
+async fn choose(
+    context: Context,
+    link: &Link,
+    here: Option<&TerminalInfo>,
+) -> Result<Choice, CliError> {
+    let chosen = top::choose(context, here).await?;
+    Ok(match (chosen, here) {
+        (Chosen::Signalled(number), _) => Choice::Left(ExitCode::of_signal(number)),
+        (Chosen::Attach(id), _) => {
+            Choice::Terminal(Box::new(show(link, &TerminalRef::from(&id)).await?))
+        }
+        (Chosen::Quit, Some(here)) => Choice::Terminal(Box::new(here.clone())),
+        (Chosen::Quit, None) => Choice::Left(ExitCode::OK),
+    })
+}
+
+/// The terminal that one can attach to, where there is exactly one.
+async fn only_one(link: &Link) -> Result<Option<TerminalInfo>, CliError> {
+    let mut all = list(link, ListScope::Running, &Tags::default()).await?;
+    all.retain(|info| info.stdio == Stdio::Pty && !is_own(info));
+    if all.is_empty() {
+        return Err(CliError::NothingToAttach);
+    }
+    let first = all.pop();
+    Ok(first.filter(|_| all.is_empty()))
 }
 
 /// Whether termctl runs in this terminal.
@@ -78,14 +120,26 @@ async fn used_last(link: &Link) -> Result<TerminalInfo, CliError> {
     last.ok_or(CliError::NothingToAttach)
 }
 
-/// Attaches to a terminal, and says how that ended.
+/// Attaches to a terminal, and to others that the person goes to from there. Says how that ended.
 pub(super) async fn attach(
     context: Context,
     link: &Link,
     info: &TerminalInfo,
     args: &AttachArgs,
 ) -> Result<ExitCode, CliError> {
-    let attached = attach_quietly(link, info, args).await?;
+    let mut here = Box::new(info.clone());
+    let mut attached = attach_quietly(link, &here, args).await?;
+    while matches!(attached.ending, Ok(Ending::Listed)) {
+        if attached.is_in_doubt {
+            output::note(IN_DOUBT);
+        }
+        here = match choose(context, link, Some(&here)).await? {
+            Choice::Terminal(next) => next,
+            Choice::Left(code) => return Ok(code),
+        };
+        attached = attach_quietly(link, &here, args).await?;
+    }
+    let info = here.as_ref();
     // The last picture of a command that had exited stays. Its cursor may be anywhere.
     if info.state != TerminalState::Running && !context.json && io::stderr().is_terminal() {
         output::print(b"\r\n\x1b[J")?;

@@ -142,8 +142,7 @@ impl<'a> Session<'a> {
             self.notices.show_until_key(self.greeting(), NOTICE);
         }
         let size = self.size;
-        let frames = pump.sender();
-        let source = Source { link, id: &id };
+        let (frames, source) = (pump.sender(), Source { link, id: &id });
         let viewer = Viewer {
             link,
             id: id.clone(),
@@ -192,10 +191,10 @@ impl<'a> Session<'a> {
                         let input = self.beside_scrollback(&mut scrollback, input);
                         let Some(command) = input.and_then(|input| self.take(input)) else { continue };
                         match command {
-                            KeyCommand::Detach => {
+                            KeyCommand::Detach | KeyCommand::List => {
                                 let send = |bytes| send_pending(link, &id, bytes, consent);
                                 self.send_last(sending.as_mut(), send).await?;
-                                return Ok(Ending::Detached);
+                                return Ok(Ending::of_key(command));
                             }
                             KeyCommand::TakeSize => {
                                 self.size = SizePolicy::Own;
@@ -332,6 +331,7 @@ impl<'a> Session<'a> {
                 );
             }
             KeyCommand::Detach
+            | KeyCommand::List
             | KeyCommand::TakeSize
             | KeyCommand::ShowViewers
             | KeyCommand::Screenshot

@@ -4,11 +4,13 @@
 mod tty_lease;
 
 use std::env;
+use std::num::NonZeroU8;
 use std::time::Duration;
 
 use rustix::process::{Signal as Stop, getpid, kill_process};
-use termd_proto::TerminalRef;
+use termd_client::Link;
 use termd_proto::terminal::TerminalInfo;
+use termd_proto::{TerminalId, TerminalRef};
 use termd_tui::canvas::Colors;
 use termd_tui::top::surroundings::Surroundings;
 use termd_tui::top::{Leave, Top};
@@ -35,50 +37,103 @@ pub(super) async fn run(context: Context, args: TopArgs) -> Result<ExitCode, Cli
         return Err(UsageError::TopNeedsTty.into());
     }
     let link = context.open().await?;
-    let colors = if context.display.has_color {
-        Colors::Shown
-    } else {
-        Colors::Hidden
-    };
-    let mut top = Top::start(link, surroundings(), colors);
-    // Caught for good: what comes while another verb has the tty ends that one.
-    let mut signals = Signals::catch()?;
+    let mut overview = Overview::start(context, link, None)?;
     loop {
-        let given = TtyLease::take()?.show(&mut top, &mut signals).await?;
-        let said = match given {
-            Given::Signalled(number) => return Ok(ExitCode::of_signal(number)),
-            Given::Left(Leave::Quit) => return Ok(ExitCode::OK),
-            Given::Left(Leave::Suspend) => suspend().map(|()| None),
-            Given::Left(Leave::Attach(id)) => {
+        let said = match overview.show().await? {
+            Chosen::Signalled(number) => return Ok(ExitCode::of_signal(number)),
+            Chosen::Quit => return Ok(ExitCode::OK),
+            Chosen::Attach(id) => {
                 let id = TerminalRef::from(&id);
                 attach_to(context, &id, args.keys).await
             }
-            Given::Left(Leave::Replay(id, at)) => {
-                let args = ReplayArgs {
-                    terminal: id.to_string(),
-                    command: None,
-                    from: None,
-                    to: None,
-                    at: at.map(OutputPosition::Offset),
-                    idle: REPLAY_IDLE,
-                    speed: Speed(1.0),
-                };
-                replay::run(context, &args).await.map(|_| None)
-            }
         };
+        overview.say(said);
+    }
+}
+
+/// Shows the overview until the person chooses a terminal, or leaves it. `here`: the one that they come from.
+pub(super) async fn choose(
+    context: Context,
+    here: Option<&TerminalInfo>,
+) -> Result<Chosen, CliError> {
+    let link = context.open().await?;
+    let mut overview = Overview::start(context, link, here.map(|here| here.id.clone()))?;
+    overview.say(Ok(here.map(|here| format!("q goes back to {}", name(here)))));
+    overview.show().await
+}
+
+/// How a person leaves the overview.
+#[derive(Debug)]
+pub(super) enum Chosen {
+    Attach(TerminalId),
+    Quit,
+    /// A signal ends termctl.
+    Signalled(NonZeroU8),
+}
+
+/// The overview, and what ends it.
+struct Overview {
+    context: Context,
+    top: Top,
+    signals: Signals,
+}
+
+impl Overview {
+    fn start(context: Context, link: Link, here: Option<TerminalId>) -> Result<Self, CliError> {
+        let colors = if context.display.has_color {
+            Colors::Shown
+        } else {
+            Colors::Hidden
+        };
+        Ok(Self {
+            context,
+            top: Top::start(link, surroundings(here), colors),
+            // Caught for good: what comes while another verb has the tty ends that one.
+            signals: Signals::catch()?,
+        })
+    }
+
+    /// Shows it, and does what it leaves to other verbs, but for attach.
+    async fn show(&mut self) -> Result<Chosen, CliError> {
+        loop {
+            let shown = TtyLease::take()?.show(&mut self.top, &mut self.signals);
+            let done = match shown.await? {
+                Given::Signalled(number) => return Ok(Chosen::Signalled(number)),
+                Given::Left(Leave::Quit) => return Ok(Chosen::Quit),
+                Given::Left(Leave::Attach(id)) => return Ok(Chosen::Attach(id)),
+                Given::Left(Leave::Suspend) => suspend(),
+                Given::Left(Leave::Replay(id, at)) => {
+                    let args = ReplayArgs {
+                        terminal: id.to_string(),
+                        command: None,
+                        from: None,
+                        to: None,
+                        at: at.map(OutputPosition::Offset),
+                        idle: REPLAY_IDLE,
+                        speed: Speed(1.0),
+                    };
+                    replay::run(self.context, &args).await.map(drop)
+                }
+            };
+            self.say(done.map(|()| None));
+        }
+    }
+
+    fn say(&mut self, said: Result<Option<String>, CliError>) {
         match said {
-            Ok(said) => said.iter().for_each(|line| top.say(line)),
-            Err(error) => top.say(&error.to_string()),
+            Ok(said) => said.iter().for_each(|line| self.top.say(line)),
+            Err(error) => self.top.say(&error.to_string()),
         }
     }
 }
 
-fn surroundings() -> Surroundings {
+fn surroundings(here: Option<TerminalId>) -> Surroundings {
     let own = env::var("TERMD_TERMINAL").ok();
     let cwd = env::current_dir().ok();
     Surroundings {
         home: env::var("HOME").ok().filter(|home| !home.is_empty()),
         own: own.and_then(|own| own.parse().ok()),
+        here,
         cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
     }
 }

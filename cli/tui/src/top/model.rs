@@ -340,6 +340,9 @@ impl Model {
         if was_away {
             self.say("the daemon answers again");
         }
+        if let Some(here) = self.surroundings.here.take() {
+            self.list.take_in_hand(&here);
+        }
     }
 
     fn is_own(&self, id: &TerminalId) -> bool {

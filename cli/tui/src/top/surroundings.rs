@@ -29,6 +29,8 @@ pub struct Surroundings {
     pub home: Option<String>,
     /// The terminal that the overview itself runs in. It is not listed: its screen would show itself.
     pub own: Option<TerminalId>,
+    /// The terminal that one comes from: it is in hand at first.
+    pub here: Option<TerminalId>,
     /// The directory in which new terminals are started.
     pub cwd: Option<String>,
 }
