@@ -294,6 +294,8 @@ fn what_was_on_the_tty_is_given_back() {
         let mut client = daemon.client();
         let attached = client.ok("session.screen", &json!({ "id": person }));
         assert_eq!(attached["alternate"], true);
+        // Also one that was set before.
+        wait_for_title(&mut client, &person, "part 0");
         go_on(&daemon, &id, 1);
         wait_until_same(&daemon, &person, &id, "full screen");
         go_on(&daemon, &id, 2);

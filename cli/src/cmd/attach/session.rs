@@ -151,6 +151,7 @@ impl<'a> Session<'a> {
             takes_screen: self.is_running,
             notices: self.notices.subscribe(),
             cover: self.cover.clone(),
+            title: String::new(),
         };
         let shown = async {
             if size == SizePolicy::Own {

@@ -36,6 +36,8 @@ pub(super) struct Viewer<'a> {
     pub(super) takes_screen: bool,
     pub(super) notices: watch::Receiver<Option<Notice>>,
     pub(super) cover: Cover,
+    /// The title in the last picture.
+    pub(super) title: String,
 }
 
 /// Why output is no longer passed on.
@@ -122,6 +124,12 @@ impl Viewer<'_> {
         notice: Option<&Notice>,
     ) -> Result<Screen, CliError> {
         let mut picture = drawn.rendering.take().unwrap_or_default().into_bytes();
+        // A title that was set before is shown, too. Without one the person's own stays.
+        let title = &drawn.screen.title;
+        if self.takes_screen && *title != self.title {
+            picture.extend(format!("\x1b]2;{title}\x1b\\").bytes());
+            self.title.clone_from(title);
+        }
         if let (Some(notice), Some(view)) = (notice, view) {
             picture.extend(notice.bytes(view));
         }
