@@ -69,5 +69,5 @@ macro_rules! a_test_each {
 }
 
 a_test_each!(
-    acp, asciicast, config, control, marks, policy, redact, rpc, typed
+    acp, asciicast, code, config, control, marks, policy, redact, rpc, typed
 );

@@ -1,10 +1,12 @@
 //! Code of languages without a reader: PHP, R and Julia. It is read as words, texts and signs, which fits
 //! up to the first comment or text of a form that only the language has.
 
+use termd_proto::policy::MAX_JUDGED_BYTES;
+
 use super::super::tokens::{Token, tokens};
 
 /// Whether what stands behind a comment, or in a text of the language's own, may be read as a text and is
-/// code, or the other way round.
+/// code, or the other way round. Of longer code than is judged the rest may be anything.
 pub(super) fn hides_text(program: &str, code: &str) -> bool {
     let language = match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
         "php" => Language::Php,
@@ -12,6 +14,9 @@ pub(super) fn hides_text(program: &str, code: &str) -> bool {
         "julia" => Language::Julia,
         _ => return false,
     };
+    if code.len() > MAX_JUDGED_BYTES {
+        return true;
+    }
     let tokens = tokens(code);
     (0..tokens.len()).any(|at| language.begins(tokens.get(at..).unwrap_or_default()))
 }
