@@ -131,6 +131,7 @@ fn what_may_be_read_in_two_ways_is_not_fine() {
         &[
             "# it's\nsystem(\"rm -rf v\");",
             "/* \" */ system(\"rm -rf v\");",
+            "/*\n\" */ system(\"rm -rf v\"); // \"",
             "// \"\nsystem(\"rm -rf v\");",
             "echo <<<A\n\"\nA;\nsystem(\"rm -rf v\");",
             "(\"sys\".\"tem\")(\"frob\");",
@@ -145,7 +146,10 @@ fn what_may_be_read_in_two_ways_is_not_fine() {
             "(function(f)f(\"rm -rf v\"))(system)",
         ],
     );
-    all_are_stopped("julia", &["#= \" =# run(`rm -rf v`)"]);
+    all_are_stopped(
+        "julia",
+        &["#= \" =# run(`rm -rf v`)", "#=\n\" =# run(`rm -rf v`) # \""],
+    );
     none_is_asked_about(
         "perl",
         &[
@@ -158,6 +162,7 @@ fn what_may_be_read_in_two_ways_is_not_fine() {
         "php",
         &[
             "echo json_encode([\"a\" => 1]), PHP_EOL; // done",
+            "/* all\n of it */ echo \"a\";",
             "$u = \"https://a.b/c\"; print(parse_url($u)[\"host\"]);",
         ],
     );

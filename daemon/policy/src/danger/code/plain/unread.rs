@@ -39,8 +39,17 @@ impl Language {
             | (Self::Julia, [Sign(')' | ']'), Text(_), ..]) => true,
             // An attribute: `#[A]`.
             (Self::Php, [Sign('#'), Sign('['), ..]) => false,
-            (Self::Php, [Sign('/'), Sign('/' | '*'), rest @ ..])
-            | (Self::Php | Self::R | Self::Julia, [Sign('#'), rest @ ..]) => is_quoted_to_end(rest),
+            // A comment of one line, and of several.
+            (Self::Php, [Sign('/'), Sign('*'), rest @ ..]) => {
+                is_quoted(rest, &[Sign('*'), Sign('/')])
+            }
+            (Self::Julia, [Sign('#'), Sign('='), rest @ ..]) => {
+                is_quoted(rest, &[Sign('='), Sign('#')])
+            }
+            (Self::Php, [Sign('/'), Sign('/'), rest @ ..])
+            | (Self::Php | Self::R | Self::Julia, [Sign('#'), rest @ ..]) => {
+                is_quoted(rest, &[Sign('\n')])
+            }
             // `r"(a)"`.
             (Self::R, [Word(raw), Text(text), ..]) => {
                 matches!(&**raw, "r" | "R") && text.starts_with(['(', '[', '{', '-'])
@@ -54,8 +63,10 @@ impl Language {
     }
 }
 
-/// Whether a text begins in what is left of a line that is a comment.
-fn is_quoted_to_end(rest: &[Token]) -> bool {
-    let mut line = rest.iter().take_while(|token| **token != Token::Sign('\n'));
-    line.any(|token| matches!(token, Token::Text(_) | Token::Shell(_)))
+/// Whether a text begins before these tokens, which end a comment.
+fn is_quoted(rest: &[Token], end: &[Token]) -> bool {
+    let end = rest.windows(end.len()).position(|tokens| tokens == end);
+    let comment = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let mut tokens = comment.iter();
+    tokens.any(|token| matches!(token, Token::Text(_) | Token::Shell(_)))
 }
