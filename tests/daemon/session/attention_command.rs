@@ -1,6 +1,7 @@
 //! `[attention] command`: the person's program, which is told what terminals want.
 
 use std::fs;
+use std::time::Instant;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -48,6 +49,9 @@ fn the_program_is_told_what_is_news_and_when_it_is_over() {
         client.ok("session.show", &json!({ "id": id }))["attention"]["state"] == "running"
     });
     client.ok("session.detach", &json!({ "id": id }));
+    // What happens in the millisecond in which a person leaves, they have seen.
+    let left = Instant::now();
+    wait_until("a later millisecond", || left.elapsed().as_millis() > 1);
     let pid = client.ok("session.show", &json!({ "id": id }))["pid"].clone();
     Process::expect(pid.as_i64().unwrap()).signal(Signal::KILL);
     wait_until("its end is told", || told(&daemon).len() == 3);
