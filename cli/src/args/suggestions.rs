@@ -131,7 +131,7 @@ fn suggest_verbs(error: &mut clap::Error, words: &[OsString]) {
     }
 }
 
-/// Says what each of the verbs would do, so that nobody tries one to find out.
+/// Says what each of the verbs would do, before a person tries one to find out.
 fn explain_removing(error: &mut clap::Error, words: &[OsString]) {
     let behind = verb_at(words).and_then(|at| words.get(at + 1..));
     let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");

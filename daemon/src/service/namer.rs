@@ -87,7 +87,7 @@ impl Namer {
 
     /// Keeps what the terminal is called by now, and says it.
     async fn keep(&self, terminal: &Terminal) -> Result<(), TerminalError> {
-        // Nobody may listen.
+        // Without a subscriber the event is dropped.
         let _ = self.events.send(TerminalEvent::Named {
             id: terminal.id().clone(),
             label: terminal.label(),

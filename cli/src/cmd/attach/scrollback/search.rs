@@ -93,9 +93,7 @@ impl Search {
         };
         found.map_or(Step::Unfinished, Step::Found)
     }
-}
 
-impl Search {
     /// The block that the next step needs; where it needs none, whether there are more rows to look at.
     pub(super) fn needs(&self, shown: &VecDeque<Block>, (start, end): (Offset, Offset)) -> Step {
         if shown
