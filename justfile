@@ -26,6 +26,7 @@ bench: build
     cargo bench -p termctl --bench mcp
     cargo bench -p termctl --bench mcp_tokens
     cargo bench -p termctl --bench acp
+    cargo bench -p termctl --bench attach
     cargo bench -p termd-shell --bench shell
 
 # Fuzzes one target for some seconds: `just fuzz policy 180`.

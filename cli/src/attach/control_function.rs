@@ -1,16 +1,20 @@
 //! The control functions that pass from a program to a person's tty.
 //!
 //! Pure. A function passes if it is known to draw, or to switch something that can be switched back.
-//! What is not known is dropped, since terminals have functions that answer by typing, write files,
-//! use the clipboard, print, notify, resize and run programs, and get new ones. Sources: ECMA-48,
-//! xterm's "Control Sequences", kitty's protocol extensions.
+//! So does a notification that does no more than tell something. What is not known is dropped, since
+//! terminals have functions that answer by typing, write files, use the clipboard, print, resize and
+//! run programs, and get new ones. Sources: ECMA-48, xterm's "Control Sequences", kitty's protocol
+//! extensions.
 
+use super::notification;
 use super::undo::Undo;
 
 /// A sequence that passes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ControlFunction<'a> {
     Draw,
+    /// Tells something beside the screen.
+    Notify,
     /// Passes, and is switched back at the end.
     Switch(Undo),
     /// DECSET, DECRST: those of its modes pass that are known.
@@ -174,6 +178,7 @@ fn osc_function(body: &str) -> Option<ControlFunction<'_>> {
         number @ (4 | 5 | 10..=19) if value.is_some_and(|value| !value.contains('?')) => {
             ControlFunction::Switch(Undo::Colours(number + 100))
         }
+        number @ (9 | 99 | 777) => notification::function(number, value?)?,
         number @ (104 | 105 | 110..=119) => ControlFunction::ResetColours(number),
         _ => return None,
     })

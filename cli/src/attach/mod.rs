@@ -7,6 +7,7 @@ pub(crate) mod detach_keys;
 pub(crate) mod key_line;
 mod key_report;
 pub(crate) mod notice;
+mod notification;
 pub(crate) mod tty;
 pub(crate) mod tty_filter;
 mod undo;

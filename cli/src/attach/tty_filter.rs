@@ -142,7 +142,7 @@ fn number(params: &str) -> Option<u16> {
 impl Switched {
     fn pass(&mut self, sequence: &[u8], function: &ControlFunction<'_>, out: &mut Vec<u8>) {
         match *function {
-            ControlFunction::Draw => out.extend(sequence),
+            ControlFunction::Draw | ControlFunction::Notify => out.extend(sequence),
             ControlFunction::Switch(undo) => {
                 self.undo.insert(undo);
                 out.extend(sequence);
@@ -229,7 +229,7 @@ impl Switched {
         }
         for undo in &self.undo {
             match undo {
-                Undo::AlternateScreen | Undo::Title | Undo::Colours(_) => {}
+                Undo::AlternateScreen | Undo::Title | Undo::Progress | Undo::Colours(_) => {}
                 undo => undo.put(&mut out),
             }
         }

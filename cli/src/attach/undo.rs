@@ -42,6 +42,8 @@ pub(super) enum Undo {
     Rendition,
     /// A colour set by OSC 4, 5 or 10 to 19, by the number of the OSC that resets it.
     Colours(u16),
+    /// OSC 9;4.
+    Progress,
     /// The title before was pushed on the tty's stack (XTWINOPS 22).
     Title,
     /// The tty's alternate screen is the program's whole screen. Last: everything else is of that screen.
@@ -91,6 +93,7 @@ impl Undo {
             Self::Protection => b"\x1b[0\"q\x1b[0*x",
             Self::Link => b"\x1b]8;;\x1b\\",
             Self::Rendition => b"\x1b[0m",
+            Self::Progress => b"\x1b]9;4;0\x1b\\",
             Self::Title => b"\x1b[23;0t",
             // A tty without an alternate screen goes on below the picture.
             Self::AlternateScreen => b"\x1b[999;1H\r\n\x1b[?1049l",

@@ -101,7 +101,7 @@ fn what_makes_a_tty_answer_is_dropped() {
 
 #[test]
 fn what_acts_beyond_the_screen_is_dropped() {
-    let functions: [&[u8]; 36] = [
+    let functions: [&[u8]; 47] = [
         // Keyboard lock, local echo, autorepeat.
         b"\x1b[2h",
         b"\x1b[12l",
@@ -136,14 +136,27 @@ fn what_acts_beyond_the_screen_is_dropped() {
         b"\x1b[>1;2m",
         b"\x1b[>m",
         b"\x1b[>2n",
-        // Clipboard, files, fonts, notifications, directories, programs.
+        // Clipboard, files, fonts, directories, programs.
         b"\x1b]52;c;aGk=\x07",
         b"\x1b]5522;type=write\x1b\\",
         b"\x1b]5113;ac=send\x1b\\",
         b"\x1b]50;fixed\x07",
         b"\x1b]7;file://host/tmp\x07",
-        b"\x1b]9;4;1;50\x07",
-        b"\x1b]777;notify;a;b\x07",
+        // ConEmu's: a message box, a macro, a program, a directory.
+        b"\x1b]9;2;a\x07",
+        b"\x1b]9;6;Close\x07",
+        b"\x1b]9;7;cmd\x07",
+        b"\x1b]9;9;/tmp\x07",
+        b"\x1b]9;12\x07",
+        b"\x1b]9;\x07",
+        b"\x1b]777;preexec\x07",
+        // Notifications that ask the tty, or have it report that they were clicked or closed.
+        b"\x1b]99;i=1:p=?;\x07",
+        b"\x1b]99;i=1:a=report;a\x07",
+        b"\x1b]99;c=1;a\x07",
+        b"\x1b]99;p=buttons;a\x07",
+        b"\x1b]9;4;5;1\x07",
+        b"\x1b]9;4;1;50;1\x07",
         b"\x1b]1337;RequestUpload=format=tgz\x07",
         b"\x1b]1337;File=name=YQ==:YQ==\x07",
         b"\x1b]133;C\x07",
@@ -155,6 +168,26 @@ fn what_acts_beyond_the_screen_is_dropped() {
             ("ab", ""),
             "{}",
             function.escape_ascii()
+        );
+    }
+}
+
+#[test]
+fn notifications_and_progress_pass() {
+    for (function, undone) in [
+        ("\x1b]9;the build is done\x07", ""),
+        ("\x1b]9;10 tests; 2 failed\x1b\\", ""),
+        ("\x1b]777;notify;cargo;done\x07", ""),
+        ("\x1b]99;i=1:d=0:p=title;cargo\x1b\\", ""),
+        ("\x1b]99;i=1:p=body:e=1:u=2:o=unfocused;ZG9uZQ==\x1b\\", ""),
+        ("\x1b]99;;done\x1b\\", ""),
+        ("\x1b]9;4;1;50\x07", "\x1b]9;4;0\x1b\\"),
+        ("\x1b]9;4;3\x07", "\x1b]9;4;0\x1b\\"),
+    ] {
+        let shown = |text: &str| text.as_bytes().escape_ascii().to_string();
+        assert_eq!(
+            filtered(function.as_bytes()),
+            (shown(function), shown(undone))
         );
     }
 }
