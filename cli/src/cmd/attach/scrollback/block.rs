@@ -4,6 +4,8 @@ use termd_proto::Offset;
 use termd_proto::screen::{MAX_SCREEN_ROWS, Screen, ScreenRow, ScreenRows};
 use termd_vt::Model;
 
+use super::search::Direction;
+
 /// Most rows of one line that are looked at together.
 const MAX_LINE_ROWS: i64 = 500;
 
@@ -113,6 +115,14 @@ impl Block {
     /// The number of the row behind its last one.
     pub(super) fn behind(&self) -> i64 {
         self.first + self.rows
+    }
+
+    /// Numbers its rows as those beside another block's.
+    pub(super) fn number_beside(&mut self, beside: Option<&Self>, direction: Direction) {
+        self.first = match direction {
+            Direction::Up => beside.map_or(0, |below| below.first) - self.rows,
+            Direction::Down => beside.map_or(0, Self::behind),
+        };
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 //! the transcript on, drawn by termd's own model over the live picture.
 //!
 //! - [`pager`]: the state, and what each key does; with it [`search`].
-//! - [`block`]: rows that a part of the output has printed; [`reader`] makes them.
+//! - [`rows`]: those in memory, as [`block`]s that a part of the output has printed; [`reader`] makes them.
 //! - [`picture`]: what the tty shows.
 //!
 //! **Invariant:** the tty gets cells and nothing else of what was printed (docs/decisions/0175).
@@ -11,6 +11,7 @@ mod block;
 mod pager;
 mod picture;
 mod reader;
+mod rows;
 mod search;
 
 use std::rc::Rc;
@@ -185,7 +186,7 @@ impl<'a> ScrollbackView<'a> {
     }
 
     fn is_due(&self) -> bool {
-        let has_rows = !self.pager.blocks.is_empty();
+        let has_rows = !self.pager.rows.is_empty();
         self.is_stale && (has_rows || self.opened.elapsed() >= FIRST_PAUSE)
     }
 
@@ -197,7 +198,7 @@ impl<'a> ScrollbackView<'a> {
         let notice = self.notices.borrow_and_update().clone();
         let notice = notice.filter(|notice| notice.until > Instant::now());
         let notice = notice.as_ref().map(|notice| notice.text.as_str());
-        let is_reading = self.reading.is_some() && self.pager.blocks.is_empty();
+        let is_reading = self.reading.is_some() && self.pager.rows.is_empty();
         let picture = picture::draw(&self.pager, is_reading, notice);
         let mut bytes = self
             .canvas

@@ -1,8 +1,6 @@
 //! The state of the scrollback: which rows are shown, and what each key does. Pure.
 //!
-//! Blocks of rows are in memory around what is shown. What has to be read is a value that is asked for.
-
-use std::collections::VecDeque;
+//! What has to be read is a value that is asked for.
 
 use regex::Regex;
 use termd_proto::Offset;
@@ -12,12 +10,11 @@ use termd_tui::text_field::TextField;
 
 use super::block::Block;
 use super::reader::Place;
+use super::rows::Rows;
 use super::search::{Direction, Search, Step};
 use crate::arg_types::Size;
 use crate::cmd::replay::find::pattern;
 
-/// Blocks that stay in memory, wherever they are. More do while they are near what is shown.
-const NEAR_BLOCKS: usize = 4;
 /// Rows of a turn of the mouse's wheel.
 const WHEEL_ROWS: i64 = 3;
 /// Columns of a step sideways.
@@ -35,9 +32,8 @@ pub(super) struct Need {
 pub(super) enum Purpose {
     /// It is shown, and nothing else.
     Jump,
-    /// It is a neighbour of those that are shown.
-    Above,
-    Below,
+    /// It is the neighbour of those that are shown.
+    Neighbour(Direction),
     Search,
 }
 
@@ -58,10 +54,8 @@ pub(super) struct Prompt {
 
 #[derive(Debug)]
 pub(super) struct Pager {
-    /// All output.
-    range: (Offset, Offset),
     size: Size,
-    pub(super) blocks: VecDeque<Block>,
+    pub(super) rows: Rows,
     /// The first row that is shown, and the row that keys move.
     pub(super) top: i64,
     pub(super) cursor: i64,
@@ -83,9 +77,8 @@ impl Pager {
     /// Without rows yet.
     pub(super) fn new(size: Size) -> Self {
         Self {
-            range: (Offset::ZERO, Offset::ZERO),
             size,
-            blocks: VecDeque::new(),
+            rows: Rows::of((Offset::ZERO, Offset::ZERO)),
             top: 0,
             cursor: 0,
             from_col: 0,
@@ -102,8 +95,8 @@ impl Pager {
 
     /// Goes to the end of this output.
     pub(super) fn begin(&mut self, range: (Offset, Offset)) {
-        self.range = range;
-        self.jump = Some(Place::Before(range.1));
+        self.rows = Rows::of(range);
+        self.go_to_end();
     }
 
     /// Rows of the tty above the status row.
@@ -140,75 +133,55 @@ impl Pager {
             return Some(Need { place, purpose });
         }
         if let Some(search) = &self.search
-            && let Step::Needs(place) = search.needs(&self.blocks, self.range)
+            && let Step::Needs(place) = search.needs(&self.rows)
         {
             let purpose = Purpose::Search;
             return Some(Need { place, purpose });
         }
-        let (first, last) = (self.blocks.front()?, self.blocks.back()?);
-        if self.top - self.height() < first.first && first.start > self.range.0 {
-            let (place, purpose) = (Place::Before(first.start), Purpose::Above);
-            return Some(Need { place, purpose });
-        }
-        let is_near = self.top + 2 * self.height() > last.behind() && last.end < self.range.1;
-        is_near.then_some(Need {
-            place: Place::From(last.end),
-            purpose: Purpose::Below,
-        })
+        let neighbour = |direction| {
+            let beside = self.rows.outermost(direction)?;
+            let place = self.rows.next(beside, direction)?;
+            let purpose = Purpose::Neighbour(direction);
+            Some(Need { place, purpose })
+        };
+        let above = (self.top - self.height() < self.rows.first()).then_some(Direction::Up);
+        let is_below_near = self.top + 2 * self.height() > self.rows.behind();
+        let below = is_below_near.then_some(Direction::Down);
+        above.and_then(neighbour).or(below.and_then(neighbour))
     }
 
     /// A block that was needed.
-    pub(super) fn take(&mut self, need: Need, mut block: Block) {
+    pub(super) fn take(&mut self, need: Need, block: Block) {
         match need.purpose {
             Purpose::Jump => {
                 self.jump = None;
-                let to_end = need.place == Place::Before(self.range.1);
-                let row = if to_end { block.behind() } else { block.first };
-                self.blocks = VecDeque::from([block]);
                 self.anchor = None;
-                self.top = if to_end { row - self.height() } else { row };
-                self.top = self.top.max(self.first());
+                self.rows.replace(block);
+                self.top = match need.place {
+                    Place::Before(_) => self.rows.behind() - self.height(),
+                    Place::From(_) => self.rows.first(),
+                };
+                self.top = self.top.max(self.rows.first());
                 self.cursor = self.top;
                 self.pay();
             }
-            Purpose::Above => self.put_above(block),
-            Purpose::Below => self.put_below(block),
+            Purpose::Neighbour(direction) => {
+                let far = match direction {
+                    Direction::Up => self.top + 3 * self.height(),
+                    Direction::Down => self.top - 2 * self.height(),
+                };
+                self.rows.put(block, direction, far);
+                if direction == Direction::Up {
+                    self.pay();
+                }
+            }
             Purpose::Search => {
                 if let Some(search) = &mut self.search {
-                    let beyond = search.beyond.as_ref();
-                    block.first = match search.direction {
-                        Direction::Up => {
-                            let next = beyond.or(self.blocks.front());
-                            next.map_or(0, |next| next.first) - block.behind()
-                        }
-                        Direction::Down => {
-                            let next = beyond.or(self.blocks.back());
-                            next.map_or(0, Block::behind)
-                        }
-                    };
-                    search.beyond = Some(block);
+                    search.take(block, &self.rows);
                 }
             }
         }
         self.settle();
-    }
-
-    fn put_above(&mut self, mut block: Block) {
-        match self.blocks.front_mut() {
-            // Output that drew on the alternate screen alone has no rows.
-            Some(first) if block.is_empty() => first.start = block.start,
-            first => {
-                block.first = first.map_or(0, |first| first.first) - block.behind();
-                self.blocks.push_front(block);
-            }
-        }
-        let far = self.top + 3 * self.height();
-        while self.blocks.len() > NEAR_BLOCKS
-            && self.blocks.back().is_some_and(|last| last.first > far)
-        {
-            self.blocks.pop_back();
-        }
-        self.pay();
     }
 
     /// Moves on as far as a key has asked for.
@@ -221,26 +194,7 @@ impl Pager {
 
     /// Whether rows above those in memory have to be read first.
     fn is_cut_above(&self) -> bool {
-        self.jump.is_some() || (self.blocks.front()).is_none_or(|first| first.start > self.range.0)
-    }
-
-    fn put_below(&mut self, mut block: Block) {
-        match self.blocks.back_mut() {
-            Some(last) if block.is_empty() => last.end = block.end,
-            last => {
-                block.first = last.map_or(0, |last| last.behind());
-                self.blocks.push_back(block);
-            }
-        }
-        let far = self.top - 2 * self.height();
-        while self.blocks.len() > NEAR_BLOCKS
-            && self
-                .blocks
-                .front()
-                .is_some_and(|first| first.behind() < far)
-        {
-            self.blocks.pop_front();
-        }
+        self.jump.is_some() || !self.rows.has_start()
     }
 
     /// A block could not be read. It is asked for again after the next key.
@@ -256,7 +210,7 @@ impl Pager {
         let Some(search) = &mut self.search else {
             return;
         };
-        match search.step(&self.blocks, self.range) {
+        match search.step(&self.rows) {
             Step::Unfinished | Step::Needs(_) => {}
             Step::NotFound => {
                 let way = match search.direction {
@@ -269,7 +223,7 @@ impl Pager {
             Step::Found(row) => {
                 let beyond = self.search.take().and_then(|search| search.beyond);
                 if let Some(block) = beyond.filter(|block| block.has(row)) {
-                    self.blocks = VecDeque::from([block]);
+                    self.rows.replace(block);
                 }
                 self.cursor = row;
                 if !(self.top..self.top + self.height()).contains(&row) {
@@ -399,7 +353,7 @@ impl Pager {
     /// Moves the cursor, and what is shown with it.
     fn go(&mut self, rows: i64) {
         self.search = None;
-        if self.cursor + rows < self.first() && self.is_cut_above() {
+        if self.cursor + rows < self.rows.first() && self.is_cut_above() {
             self.owed = rows;
             return;
         }
@@ -414,14 +368,13 @@ impl Pager {
     /// Moves what is shown, and the cursor with it.
     fn scroll(&mut self, rows: i64) {
         self.search = None;
-        if self.top + rows < self.first() && self.is_cut_above() {
-            self.owed = self.top + rows - self.first();
-            self.cursor += self.first() - self.top;
-            self.top = self.first();
+        if self.top + rows < self.rows.first() && self.is_cut_above() {
+            self.owed = self.top + rows - self.rows.first();
+            self.cursor += self.rows.first() - self.top;
+            self.top = self.rows.first();
             return;
         }
-        let last = self.blocks.back().map_or(0, Block::behind);
-        let lowest = (last - self.height()).max(self.first());
+        let lowest = (self.rows.behind() - self.height()).max(self.rows.first());
         let top = (self.top + rows).min(lowest.max(self.top));
         // At an end the cursor goes on alone.
         let moved = if top == self.top {
@@ -436,38 +389,31 @@ impl Pager {
 
     fn go_to_start(&mut self) {
         self.search = None;
-        match self.blocks.front() {
-            Some(first) if first.start == self.range.0 => {
-                self.top = first.first;
-                self.cursor = self.top;
-            }
-            _ => self.jump = Some(Place::From(self.range.0)),
+        if self.rows.has_start() {
+            self.top = self.rows.first();
+            self.cursor = self.top;
+        } else {
+            self.jump = Some(self.rows.start());
         }
     }
 
     fn go_to_end(&mut self) {
         self.search = None;
-        match self.blocks.back() {
-            Some(last) if last.end == self.range.1 => {
-                self.cursor = last.behind() - 1;
-                self.top = last.behind() - self.height();
-                self.settle();
-            }
-            _ => self.jump = Some(Place::Before(self.range.1)),
+        if self.rows.has_end() {
+            self.cursor = self.rows.behind() - 1;
+            self.top = self.rows.behind() - self.height();
+            self.settle();
+        } else {
+            self.jump = Some(self.rows.end());
         }
-    }
-
-    /// The first row in memory.
-    fn first(&self) -> i64 {
-        self.blocks.front().map_or(0, |first| first.first)
     }
 
     /// Keeps what is shown within the rows that are there.
     fn settle(&mut self) {
-        let (Some(first), Some(last)) = (self.blocks.front(), self.blocks.back()) else {
+        if self.rows.is_empty() {
             return;
-        };
-        let (first, behind) = (first.first, last.behind());
+        }
+        let (first, behind) = (self.rows.first(), self.rows.behind());
         self.cursor = self.cursor.min(behind - 1).max(first);
         let lowest = self.cursor - self.height() + 1;
         self.top = self.top.min(self.cursor).max(lowest);
@@ -476,50 +422,25 @@ impl Pager {
 
     /// How much of the output lies above the last row that is shown, or looked at by a search, in percent.
     pub(super) fn percent(&self) -> u64 {
-        let all = self.range.1.since(self.range.0).max(1);
-        let share = |at: Offset| at.since(self.range.0).saturating_mul(100) / all;
         let searched = self
             .search
             .as_ref()
             .and_then(|search| search.beyond.as_ref());
-        if let Some(block) = searched {
-            return share(block.start);
+        match searched {
+            Some(block) => self.rows.percent(block.start),
+            None => self.rows.percent_of_row(self.top + self.height() - 1),
         }
-        let row = self.top + self.height() - 1;
-        let block = self.blocks.iter().find(|block| block.has(row));
-        let block = block.or(self.blocks.back());
-        let at = block.map_or(self.range.0, |block| block.offset_of(row));
-        let is_end = (self.blocks.back()).is_some_and(|last| {
-            last.end == self.range.1 && self.top + self.height() >= last.behind()
-        });
-        if is_end { 100 } else { share(at).min(99) }
     }
 
-    /// What is selected, as one text: a line however many rows it takes.
+    /// What is selected, as one text.
     fn copy(&mut self) -> Outcome {
-        let Some((from, to)) = self.selection() else {
+        let Some(rows) = self.selection() else {
             return Outcome::Stays;
         };
-        let is_there = |row| self.blocks.iter().any(|block| block.has(row));
-        if !is_there(from) || !is_there(to) {
+        let Some(text) = self.rows.text(rows, MAX_COPIED_BYTES) else {
             self.said = Some(too_large());
             return Outcome::Stays;
-        }
-        let mut text = String::new();
-        for block in &self.blocks {
-            let (from, to) = (from.max(block.first), to.min(block.behind() - 1));
-            for row in block.rows(from, to) {
-                text.extend(row.runs.iter().map(|run| run.text.as_str()));
-                if !row.wrapped {
-                    text.truncate(text.trim_end_matches(' ').len());
-                    text.push('\n');
-                }
-                if text.len() > MAX_COPIED_BYTES {
-                    self.said = Some(too_large());
-                    return Outcome::Stays;
-                }
-            }
-        }
+        };
         self.anchor = None;
         let lines = text.lines().count();
         let plural = if lines == 1 { "" } else { "s" };
@@ -531,3 +452,6 @@ impl Pager {
 fn too_large() -> String {
     format!("too large: a clipboard takes {MAX_COPIED_BYTES} bytes; termctl read has it all")
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ pub(super) fn draw(pager: &Pager, is_reading: bool, notice: Option<&str>) -> Pic
     let rows = u16::try_from(pager.height()).unwrap_or(size.rows);
     let area = Rect::new(0, 0, size.cols, rows.min(size.rows));
     let last = pager.top + pager.height() - 1;
-    for block in &pager.blocks {
+    for block in pager.rows.blocks() {
         if block.first <= last && block.behind() > pager.top {
             let screen = block.screen(pager.top, last);
             let from = (block.model_row(pager.top), pager.from_col);

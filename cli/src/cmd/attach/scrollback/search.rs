@@ -1,12 +1,10 @@
 //! A search through blocks of output, some rows at a time. Pure.
 
-use std::collections::VecDeque;
-
 use regex::Regex;
-use termd_proto::Offset;
 
 use super::block::{Block, Line};
 use super::reader::Place;
+use super::rows::Rows;
 
 /// Rows that are looked at between two looks at the keyboard.
 const STEP_ROWS: i64 = 5_000;
@@ -71,11 +69,11 @@ impl Search {
         }
     }
 
-    /// Looks at some rows. `shown`: the blocks that are shown, in order; `range`: all output.
-    pub(super) fn step(&mut self, shown: &VecDeque<Block>, range: (Offset, Offset)) -> Step {
-        let mut all = shown.iter().chain(&self.beyond);
+    /// Looks at some rows.
+    pub(super) fn step(&mut self, shown: &Rows) -> Step {
+        let mut all = shown.blocks().chain(&self.beyond);
         let Some(block) = all.find(|block| block.has(self.at)) else {
-            return self.needs(shown, range);
+            return self.needs(shown);
         };
         let (from, to) = match self.direction {
             Direction::Up => ((self.at - STEP_ROWS + 1).max(block.first), self.at),
@@ -94,25 +92,29 @@ impl Search {
         found.map_or(Step::Unfinished, Step::Found)
     }
 
+    /// A block beyond those that are shown.
+    pub(super) fn take(&mut self, mut block: Block, shown: &Rows) {
+        block.number_beside(self.last(shown), self.direction);
+        self.beyond = Some(block);
+    }
+
     /// The block that the next step needs; where it needs none, whether there are more rows to look at.
-    pub(super) fn needs(&self, shown: &VecDeque<Block>, (start, end): (Offset, Offset)) -> Step {
+    pub(super) fn needs(&self, shown: &Rows) -> Step {
         if shown
-            .iter()
+            .blocks()
             .chain(&self.beyond)
             .any(|block| block.has(self.at))
         {
             return Step::Unfinished;
         }
-        let beyond = self.beyond.as_ref();
-        let need = match self.direction {
-            Direction::Up => beyond.or(shown.front()).map(|first| first.start),
-            Direction::Down => beyond.or(shown.back()).map(|last| last.end),
-        };
-        match (self.direction, need) {
-            (Direction::Up, Some(at)) if at > start => Step::Needs(Place::Before(at)),
-            (Direction::Down, Some(at)) if at < end => Step::Needs(Place::From(at)),
-            _ => Step::NotFound,
-        }
+        let last = self.last(shown);
+        let next = last.and_then(|last| shown.next(last, self.direction));
+        next.map_or(Step::NotFound, Step::Needs)
+    }
+
+    /// The last block that has been read in this direction.
+    fn last<'a>(&'a self, shown: &'a Rows) -> Option<&'a Block> {
+        self.beyond.as_ref().or(shown.outermost(self.direction))
     }
 }
 
