@@ -174,6 +174,32 @@ fn too_much_to_copy_is_said() {
 }
 
 #[test]
+fn a_line_is_there_once_whatever_size_the_tty_had() {
+    let daemon = TestDaemon::start();
+    let script = "stty -echo; seq -f '%05g and what follows it until the row is too long for a smaller tty' 1 20000; \
+                  echo ready; while read -r x; do echo \"<$x>\"; done";
+    let id = ready_terminal(&daemon, script);
+    let one = person(&daemon, 80, 24, &[&id]);
+    wait_until_same(&daemon, &one, &id, "attached");
+    for (cols, rows) in [(40, 15), (120, 30)] {
+        let size = json!({ "id": one, "cols": cols, "rows": rows });
+        daemon.client().ok("session.resize", &size);
+        wait_until_same(&daemon, &one, &id, "resized");
+    }
+    send(&daemon, &one, OPEN);
+    wait_for(&daemon, &one, "100%");
+    send(&daemon, &one, "?^19985\r");
+    wait_for(&daemon, &one, "g G ends");
+    send(&daemon, &one, "\x1b[5~\x1b[6~");
+    wait_for(&daemon, &one, "100%");
+    let screen = shown(&daemon, &one);
+    for line in 19_980..=20_000 {
+        let number = format!("{line} and");
+        assert_eq!(screen.matches(&number).count(), 1, "{line}: {screen}");
+    }
+}
+
+#[test]
 fn a_resize_draws_it_anew_and_each_way_out_restores_the_tty() {
     let daemon = TestDaemon::start();
     let id = numbered(&daemon, 300);

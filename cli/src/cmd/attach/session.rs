@@ -143,16 +143,7 @@ impl<'a> Session<'a> {
         }
         let size = self.size;
         let (frames, source) = (pump.sender(), Source { link, id: &id });
-        let viewer = Viewer {
-            link,
-            id: id.clone(),
-            pump,
-            filter,
-            takes_screen: self.is_running,
-            notices: self.notices.subscribe(),
-            cover: self.cover.clone(),
-            title: String::new(),
-        };
+        let viewer = self.viewer(pump, filter)?;
         let shown = async {
             if size == SizePolicy::Own {
                 // First, so that the first picture has the right size.
@@ -238,6 +229,27 @@ impl<'a> Session<'a> {
                 number = self.signals.next() => return Ok(Ending::Signalled(number)),
             }
         }
+    }
+
+    fn viewer<'v>(
+        &self,
+        pump: &'v mut Pump,
+        filter: &'v mut TtyFilter,
+    ) -> Result<Viewer<'v>, CliError>
+    where
+        'a: 'v,
+    {
+        Ok(Viewer {
+            link: self.link,
+            id: self.id.clone(),
+            pump,
+            filter,
+            takes_screen: self.is_running,
+            notices: self.notices.subscribe(),
+            cover: self.cover.clone(),
+            window: signals::catch(SignalKind::window_change())?,
+            title: String::new(),
+        })
     }
 
     /// Sends what was typed before the key that detaches. A daemon that does not answer is not waited for.

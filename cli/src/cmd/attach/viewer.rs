@@ -6,6 +6,7 @@ use termd_client::{ClientError, Link, OutputReader};
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult};
 use termd_proto::terminal::{ExitStatus, ReadFrom, TerminalState};
 use termd_proto::{Offset, TerminalRef};
+use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
@@ -36,6 +37,8 @@ pub(super) struct Viewer<'a> {
     pub(super) takes_screen: bool,
     pub(super) notices: watch::Receiver<Option<Notice>>,
     pub(super) cover: Cover,
+    /// The tty's changes of size.
+    pub(super) window: Signal,
     /// The title in the last picture.
     pub(super) title: String,
 }
@@ -44,7 +47,7 @@ pub(super) struct Viewer<'a> {
 enum Passed {
     /// The command has ended.
     Ended(Option<ExitStatus>),
-    /// The tty has to be drawn anew: the terminal has another size, the program another screen, or a
+    /// The tty has to be drawn anew: it or the terminal has another size, the program another screen, or a
     /// notice comes or goes.
     Stale,
 }
@@ -68,24 +71,31 @@ impl Viewer<'_> {
             let notice = self.notices.borrow_and_update().clone();
             let notice = notice.filter(|notice| notice.until > Instant::now());
             let view = tty::stdout_size();
-            if let (Some(notice), Some(view)) = (&notice, view)
-                && shown.as_ref() != Some(notice)
+            let showing = notice.clone().zip(view);
+            if let Some((notice, view)) = &showing
+                && shown != showing
             {
                 // Over the picture before it: the daemon may not have another one now.
-                self.write_filtered(&notice.bytes(view)).await?;
+                self.write_filtered(&notice.bytes(*view)).await?;
             }
-            shown.clone_from(&notice);
+            shown = showing;
             if notice
                 .as_ref()
                 .is_some_and(|notice| notice.kind == NoticeKind::Asks)
             {
-                change(&mut self.notices, notice.as_ref(), &self.cover).await;
+                change(
+                    &mut self.notices,
+                    notice.as_ref(),
+                    &self.cover,
+                    &mut self.window,
+                )
+                .await;
                 seen = None;
                 continue;
             }
             let drawn = tokio::select! {
                 drawn = redraw(self.link, &self.id, view, seen) => drawn?,
-                () = change(&mut self.notices, notice.as_ref(), &self.cover) => {
+                () = change(&mut self.notices, notice.as_ref(), &self.cover, &mut self.window) => {
                     seen = None;
                     continue;
                 }
@@ -149,21 +159,23 @@ impl Viewer<'_> {
         tokio::select! {
             passed = pass_on_pages(self.link, &self.id, from, self.pump, self.filter) => passed,
             resized = other_size(self.link, &self.id) => resized.map(|()| Passed::Stale),
-            () = change(&mut self.notices, notice, &self.cover) => Ok(Passed::Stale),
+            () = change(&mut self.notices, notice, &self.cover, &mut self.window) => Ok(Passed::Stale),
         }
     }
 }
 
 /// Waits until something else is to be shown: another picture, another notice, or none, since this one's time
-/// is over.
+/// is over. A tty of another size shows what it had as it likes.
 async fn change(
     notices: &mut watch::Receiver<Option<Notice>>,
     shown: Option<&Notice>,
     cover: &Cover,
+    window: &mut Signal,
 ) {
     tokio::select! {
         () = notice_change(notices, shown) => {}
         () = cover.requested() => {}
+        Some(()) = window.recv() => {}
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Block {
 pub(super) struct Before {
     /// The id of the first row that is the block's.
     id: u64,
+    /// The id of the first row that is kept.
+    oldest: u64,
     /// Whole lines above it. A resize breaks lines anew, and leaves their number.
     lines: usize,
     size: termd_vt::Size,
@@ -37,6 +39,7 @@ impl Before {
         let kept = scrollback_rows(model);
         Self {
             id: model.rows_printed(),
+            oldest: oldest(model),
             lines: rows(model, -kept, -1)
                 .iter()
                 .filter(|row| !row.wrapped)
@@ -45,20 +48,22 @@ impl Before {
         }
     }
 
-    pub(super) fn first_id(self) -> u64 {
-        self.id
-    }
-
-    /// Rows of the model's scrollback that are the block's.
-    fn own_rows(self, model: &Model, was_resized: bool) -> i64 {
+    /// The first row that is the block's, by the model's count. A screen that has become taller begins with
+    /// rows of the block before.
+    fn first_row(self, model: &Model, was_resized: bool) -> i64 {
         let kept = scrollback_rows(model);
         if !was_resized && self.size == model.size() {
             let own = model.rows_printed().saturating_sub(self.id);
-            return kept.min(i64::try_from(own).unwrap_or(i64::MAX));
+            return -kept.min(i64::try_from(own).unwrap_or(i64::MAX));
         }
+        if oldest(model) != self.oldest {
+            // Erased (ED 3): what is there has been printed since.
+            return -kept;
+        }
+        let behind = signed(model.size().rows);
         let (mut at, mut lines) = (-kept, 0);
-        while lines < self.lines && at < 0 {
-            let to = (at + MAX_LINE_ROWS).min(-1);
+        while lines < self.lines && at < behind {
+            let to = (at + MAX_LINE_ROWS).min(behind - 1);
             for row in rows(model, at, to) {
                 at = row.row + 1;
                 lines += usize::from(!row.wrapped);
@@ -67,7 +72,7 @@ impl Before {
                 }
             }
         }
-        -at
+        at
     }
 }
 
@@ -96,8 +101,8 @@ impl Block {
         (before, was_resized): (Before, bool),
         is_last: bool,
     ) -> Self {
-        let own = before.own_rows(&model, was_resized);
-        let screen = if is_last {
+        let top = before.first_row(&model, was_resized);
+        let behind = if is_last {
             signed(model.size().rows)
         } else {
             0
@@ -106,8 +111,8 @@ impl Block {
             start,
             end,
             first: 0,
-            rows: own + screen,
-            top: -own,
+            rows: (behind - top).max(0),
+            top,
             model,
         }
     }
@@ -211,6 +216,12 @@ fn rows(model: &Model, from: i64, to: i64) -> Vec<ScreenRow> {
     all
 }
 
+/// The id of the first row in the model's scrollback.
+fn oldest(model: &Model) -> u64 {
+    let kept = u64::try_from(scrollback_rows(model)).unwrap_or(0);
+    model.rows_printed().saturating_sub(kept)
+}
+
 fn scrollback_rows(model: &Model) -> i64 {
     let none = ScreenRows {
         since: None,
@@ -244,21 +255,37 @@ mod tests {
 
     #[test]
     fn a_block_has_the_rows_that_its_output_printed() {
-        for (is_last, cols, expected) in [
-            (false, 10, &["three", "four"][..]),
-            (true, 10, &["three", "four", "five", "six"]),
+        for (is_last, cols, screen, expected) in [
+            (false, 10, 2, &["three", "four"][..]),
+            (true, 10, 2, &["three", "four", "five", "six"]),
             // A resize breaks lines anew: the block's are the same.
-            (true, 3, &["three", "four", "five", "six"]),
+            (true, 3, 2, &["three", "four", "five", "six"]),
+            // A taller screen has lines of the block before.
+            (true, 10, 5, &["three", "four", "five", "six"]),
+            (true, 3, 9, &["three", "four", "five", "six"]),
+            (false, 10, 5, &[]),
         ] {
             let mut fed = model(10, 2);
             fed.feed(b"one\r\ntwo\r\nthree\r\nfour");
             let before = Before::of(&fed);
             fed.feed(b"\r\nfive\r\nsix");
-            fed.resize(termd_vt::Size { cols, rows: 2 });
+            fed.resize(termd_vt::Size { cols, rows: screen });
             let range = (Offset(20), Offset(30));
-            let block = Block::new(fed, range, (before, cols != 10), is_last);
-            assert_eq!(texts(&block), expected, "{is_last} {cols}");
+            let block = Block::new(fed, range, (before, true), is_last);
+            assert_eq!(texts(&block), expected, "{is_last} {cols}x{screen}");
         }
+    }
+
+    #[test]
+    fn an_erased_scrollback_leaves_the_screen() {
+        let mut fed = model(10, 2);
+        fed.feed(b"one\r\ntwo\r\nthree\r\nfour");
+        let before = Before::of(&fed);
+        fed.feed(b"\x1b[H\x1b[2J\x1b[3Jfive\r\nsix\r\nseven");
+        fed.resize(termd_vt::Size { cols: 10, rows: 5 });
+        let range = (Offset(20), Offset(50));
+        let block = Block::new(fed, range, (before, true), true);
+        assert_eq!(texts(&block)[..3], ["five", "six", "seven"]);
     }
 
     #[test]

@@ -57,6 +57,8 @@ struct Feed {
     was_resized: bool,
     start: Offset,
     at: Offset,
+    /// Rows that have left the screen since the start, as they were printed: a resize breaks them anew.
+    printed: u64,
 }
 
 impl Feed {
@@ -67,13 +69,19 @@ impl Feed {
             was_resized: false,
             start,
             at: start,
+            printed: 0,
         }
     }
 
+    fn feed(&mut self, piece: &[u8]) {
+        let before = self.model.rows_printed();
+        self.model.feed(piece);
+        self.printed += self.model.rows_printed().saturating_sub(before);
+        self.at = self.at + piece.len() as u64;
+    }
+
     fn is_full(&self) -> bool {
-        let rows = self.model.rows_printed();
-        self.at.since(self.start) >= MAX_BLOCK_BYTES
-            || rows.saturating_sub(self.before.first_id()) >= FULL_BLOCK_ROWS
+        self.at.since(self.start) >= MAX_BLOCK_BYTES || self.printed >= FULL_BLOCK_ROWS
     }
 
     fn resize(&mut self, size: termd_vt::Size) {
@@ -161,17 +169,15 @@ impl<'a> BlockReader<'a> {
         }
         let mut sizes = page.sizes.iter().peekable();
         let mut rest = page.bytes.as_slice();
-        let mut at = page.start;
+        feed.at = page.start;
         while !rest.is_empty() && !feed.is_full() {
-            while let Some(next) = sizes.next_if(|next| next.at <= at) {
+            while let Some(next) = sizes.next_if(|next| next.at <= feed.at) {
                 feed.resize(size(next.cols, next.rows));
             }
-            let until_size = sizes.peek().map_or(u64::MAX, |next| next.at.since(at));
+            let until_size = sizes.peek().map_or(u64::MAX, |next| next.at.since(feed.at));
             let until_size = usize::try_from(until_size).unwrap_or(usize::MAX);
             let (piece, behind) = rest.split_at(rest.len().min(PIECE_BYTES).min(until_size));
-            feed.model.feed(piece);
-            at = at + piece.len() as u64;
-            feed.at = at;
+            feed.feed(piece);
             rest = behind;
         }
         // Where nothing could be read, what lies between is not kept.
