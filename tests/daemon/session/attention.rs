@@ -56,6 +56,19 @@ fn programs_that_wait_run_or_have_ended() {
             "Continue? [Y/n]",
         ),
         (bash("select x in a b; do :; done"), "input", "#?"),
+        (
+            bash("read -n1 -p 'Press any key '"),
+            "input",
+            "Press any key",
+        ),
+        (
+            bash("read -t 1000 -p 'Abort in 1,000 s? '"),
+            "input",
+            "Abort in 1,000 s?",
+        ),
+        (bash("seq 100 | less"), "input", "less"),
+        (bash("seq 100 | fzf"), "input", "fzf"),
+        (("watch", vec!["-n", "1", "date"]), "running", ""),
         (bash("read -s -p 'Password: ' x"), "secret", "Password:"),
         (
             ("python3", vec!["-c", "input('Your name: ')"]),
@@ -89,6 +102,7 @@ fn programs_that_wait_run_or_have_ended() {
         (("gdb", vec!["-q"]), "idle", ""),
         (("zsh", vec!["-f"]), "idle", ""),
         (("fish", vec!["-N"]), "idle", ""),
+        (bash("printf 'ding\\a'; exit 3"), "failed", "bash -c"),
         (bash("exit 3"), "failed", "bash -c 'exit 3'"),
         (bash("kill -TERM $$"), "failed", ""),
         (("true", vec![]), "done", "true"),

@@ -7,6 +7,7 @@ use termd_proto::attention::MAX_WHY_BYTES;
 use termd_proto::interact::{Activity, AwaitedInput, InputKind, InputKnownBy};
 use termd_proto::screen::{CommandState, Progress};
 use termd_vt::Model;
+use tokio::time::sleep;
 
 use super::table::{Fact, Foreground};
 use crate::clock::Moment;
@@ -15,12 +16,18 @@ use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::wait::activity::activity;
-use crate::terminal::wait::program::{foreground, waits_without_end};
+use crate::terminal::wait::program::{Program, foreground, waits_without_end};
 
 /// How long a full-screen program without a cursor is quiet before it counts as waiting for keys where the
 /// kernel does not say that it does: longer than programs that show the state of something pause between
 /// two looks at it (top: 3 s).
 const FULL_SCREEN_QUIET: Duration = Duration::from_millis(3_500);
+/// How long a line editor that shows no prompt which is known as one is quiet before it counts as waiting: it
+/// may be on the way to one that is.
+const LINE_QUIET: Duration = Duration::from_millis(300);
+/// How long after the look that finds a full-screen program waiting another one is taken: a program that shows
+/// the state of something may have been met between two steps (`watch`).
+const SECOND_LOOK: Duration = Duration::from_millis(50);
 
 /// Looks at a terminal now.
 pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foreground, TerminalError> {
@@ -41,11 +48,9 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         return Ok(Foreground::AwaitsSecret(fact(prompt)));
     }
     if seen.full_screen {
-        let program = seen.foreground.as_ref().map(|it| it.program.clone());
-        return Ok(if awaits_keys(terminal, &seen) {
-            Foreground::AwaitsInput(fact(program.unwrap_or_default()))
-        } else {
-            Foreground::Runs(running(terminal, &seen))
+        return Ok(match awaits_keys(terminal, &seen).await {
+            Some(program) => Foreground::AwaitsInput(fact(program.name)),
+            None => Foreground::Runs(running(terminal, &seen)),
         });
     }
     Ok(match seen.awaited_input {
@@ -66,26 +71,40 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         None if is_at_prompt(seen.command_state) => {
             Foreground::AtPrompt(fact(last_command(&seen).unwrap_or_default()))
         }
-        None if awaits_line(terminal).await => Foreground::AwaitsInput(fact(cursor_line(terminal))),
+        None if awaits_line(terminal, &seen).await => {
+            Foreground::AwaitsInput(fact(cursor_line(terminal)))
+        }
         None => Foreground::Runs(running(terminal, &seen)),
     })
 }
 
-/// Whether a full-screen program waits for keys, and does not just pause. One that shows a cursor wants
-/// something typed there, though it may look at other things meanwhile, as vim does.
-fn awaits_keys(terminal: &Terminal, seen: &Activity) -> bool {
+/// The full-screen program that waits for keys, and does not just pause.
+async fn awaits_keys(terminal: &Terminal, seen: &Activity) -> Option<Program> {
+    let program = foreground(terminal.record.pid)?;
+    if Duration::from_millis(seen.quiet_ms) >= FULL_SCREEN_QUIET {
+        return Some(program);
+    }
+    if !reads_keys(terminal, &program) {
+        return None;
+    }
+    sleep(SECOND_LOOK).await;
+    let again = foreground(terminal.record.pid)?;
+    (again.pid == program.pid && reads_keys(terminal, &again)).then_some(again)
+}
+
+/// Whether a full-screen program sleeps until there are keys. One that shows a cursor wants something typed
+/// there, though it may look at other things meanwhile, as vim does.
+fn reads_keys(terminal: &Terminal, program: &Program) -> bool {
     let has_cursor = terminal.screen.look(Model::hides_cursor) == Some(false);
-    let program = foreground(terminal.record.pid);
-    program.is_some_and(|program| {
-        has_cursor && program.doing.may_wait_for_tty() || waits_without_end(program.pid)
-    }) || Duration::from_millis(seen.quiet_ms) >= FULL_SCREEN_QUIET
+    has_cursor && program.doing.may_wait_for_tty() || waits_without_end(program.pid)
 }
 
 /// Whether a program that edits lines itself has written something on the cursor's line, and sleeps until
 /// something is typed. Its text need not look like a prompt.
-async fn awaits_line(terminal: &Terminal) -> bool {
+async fn awaits_line(terminal: &Terminal, seen: &Activity) -> bool {
     let program = foreground(terminal.record.pid);
-    program.is_some_and(|program| waits_without_end(program.pid))
+    Duration::from_millis(seen.quiet_ms) >= LINE_QUIET
+        && program.is_some_and(|program| waits_without_end(program.pid))
         && !cursor_line(terminal).trim().is_empty()
         && !is_canonical(terminal).await
 }

@@ -1,6 +1,6 @@
 //! Which attention a terminal wants, by what is known of it. Pure.
 
-use termd_proto::attention::{Attention, AttentionState};
+use termd_proto::attention::{Attention, AttentionState, ReportedState};
 
 use crate::terminal::lifecycle::attention_log::Said;
 
@@ -48,7 +48,7 @@ pub(super) struct Facts {
 }
 
 /// The most urgent of them, whether or not a person has seen it. A program's word goes before the look of it:
-/// an agent that is done waits for its next task.
+/// an agent that is done waits for its next task. What has exited waits for nothing, whatever it has said.
 pub(super) fn judge(facts: Facts) -> Attention {
     use AttentionState::{Approval, Done, Failed, Idle, Input, Running, Secret};
     let Facts {
@@ -58,6 +58,8 @@ pub(super) fn judge(facts: Facts) -> Attention {
         foreground,
         unseen_end,
     } = facts;
+    let has_exited = matches!(foreground, Foreground::Exited(_));
+    let said = said.filter(|said| !has_exited || said.state != ReportedState::Input);
     let (state, fact) = match (question, secret_question, foreground, said, unseen_end) {
         (Some(question), ..) => (Approval, question),
         (_, Some(question), ..) => (Secret, question),
@@ -80,8 +82,6 @@ pub(super) fn judge(facts: Facts) -> Attention {
 
 #[cfg(test)]
 mod tests {
-    use termd_proto::attention::ReportedState;
-
     use super::*;
 
     fn fact(why: &str) -> Fact {
@@ -125,6 +125,10 @@ mod tests {
         let runs = doing(Foreground::Runs(fact("make")));
         let reads = doing(Foreground::AwaitsInput(fact("name?")));
         let hides = doing(Foreground::AwaitsSecret(fact("Password:")));
+        let exited = Facts {
+            foreground: Foreground::Exited(fact("x")),
+            ..with_end(Outcome::Well)
+        };
         let asked = Facts {
             secret_question: Some(fact("ssh")),
             ..saying(ReportedState::Done, &runs)
@@ -149,6 +153,8 @@ mod tests {
                 "said",
             ),
             (saying(ReportedState::Done, &hides), Secret, "Password:"),
+            (saying(ReportedState::Input, &exited), Done, "end"),
+            (saying(ReportedState::Failed, &exited), Failed, "said"),
             (asked, Secret, "ssh"),
             (gated, Approval, "rm -rf x"),
         ] {

@@ -293,8 +293,9 @@ impl ForegroundState {
         }
     }
 
+    /// A program that selects from its tty beside its work shows no prompt there.
     fn known_by(&self) -> InputKnownBy {
-        if self.waits_for_tty() || self.polls_as_editor() {
+        if self.doing.waits_for_tty() || self.polls_as_editor() {
             InputKnownBy::Kernel
         } else {
             InputKnownBy::Prompt

@@ -2,6 +2,7 @@
 //! never guessed.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use nix::libc;
 
@@ -30,6 +31,8 @@ const POLLS: [&str; 6] = [
     "do_epoll_wait",
     "ep_poll",
 ];
+/// Most threads that are looked at.
+const MAX_THREADS: usize = 64;
 /// Highest descriptors of a select(2) that count as the tty alone: standard input, output and error.
 const STANDARD_DESCRIPTORS: u64 = 3;
 
@@ -54,7 +57,7 @@ impl Program {
 
     pub fn kind(&self) -> ProgramKind {
         let name = self.name.strip_prefix('-').unwrap_or(&self.name);
-        if EDITING_SHELLS.contains(&name) {
+        if EDITING_SHELLS.contains(&name) && takes_commands(&arguments(self.pid)) {
             ProgramKind::EditingShell
         } else if PLAIN_SHELLS.contains(&name) {
             ProgramKind::PlainShell
@@ -110,6 +113,36 @@ pub fn foreground_leader(root: i32) -> Option<Program> {
     Program::read(root.foreground, &root)
 }
 
+/// The arguments of a process behind its name.
+fn arguments(pid: i32) -> Vec<String> {
+    let all = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = all.split(|byte| *byte == 0).skip(1);
+    let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a shell with these arguments reads commands from its tty, and has neither a script nor a line to
+/// run (`-c`).
+fn takes_commands(arguments: &[String]) -> bool {
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "-s" | "--interactive" => return true,
+            "--" | "-" => return words.next().is_none(),
+            // With values of their own; fish runs that of -C, and then takes commands.
+            "--rcfile" | "--init-file" | "-o" | "+o" | "-O" | "+O" | "-C" => drop(words.next()),
+            _ if word.starts_with("--command") => return false,
+            _ if word.starts_with("--") || word.starts_with('+') => {}
+            _ => match word.strip_prefix('-') {
+                Some(letters) if letters.contains('i') => return true,
+                Some(letters) if !letters.contains('c') => {}
+                _ => return false,
+            },
+        }
+    }
+    true
+}
+
 fn doing(pid: i32, state: char) -> ProcessState {
     if state != 'S' {
         return ProcessState::Runs;
@@ -158,12 +191,22 @@ fn selects_tty(pid: i32) -> bool {
         && watched.all(|descriptor| is_tty(pid, descriptor))
 }
 
-/// Whether a process sleeps in a read of a tty, or in a wait for descriptors that no timeout ends.
+/// Whether a process sleeps in a read of a tty, or in a wait for descriptors that no timeout ends. Where its
+/// first thread waits for the others, whether one of them reads a tty: a program in Go reads in any.
 pub fn waits_without_end(pid: i32) -> bool {
+    let reads_tty =
+        |call: SystemCall| call.number == libc::SYS_read && is_tty(pid, call.arguments[0]);
     SystemCall::of(pid).is_some_and(|call| match call.number {
-        libc::SYS_read => is_tty(pid, call.arguments[0]),
-        _ => call.has_no_timeout(),
+        libc::SYS_futex => threads(pid).filter_map(SystemCall::read).any(reads_tty),
+        _ => reads_tty(call) || call.has_no_timeout(),
     })
+}
+
+/// The directories of a process's threads in `/proc`.
+fn threads(pid: i32) -> impl Iterator<Item = PathBuf> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let threads = threads.into_iter().flatten().take(MAX_THREADS);
+    threads.filter_map(|thread| Some(thread.ok()?.path()))
 }
 
 fn is_select(number: libc::c_long) -> bool {
@@ -198,7 +241,12 @@ struct SystemCall {
 
 impl SystemCall {
     fn of(pid: i32) -> Option<Self> {
-        Self::parse(&fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?)
+        Self::read(format!("/proc/{pid}"))
+    }
+
+    /// That of the process or thread which has this directory.
+    fn read(directory: impl AsRef<Path>) -> Option<Self> {
+        Self::parse(&fs::read_to_string(directory.as_ref().join("syscall")).ok()?)
     }
 
     /// Whether it is a wait for descriptors without a timeout. A timeout is a number of milliseconds,
@@ -316,6 +364,37 @@ mod tests {
         ] {
             let call = SystemCall { number, arguments };
             assert_eq!(call.has_no_timeout(), is_endless, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn a_shell_with_a_script_takes_no_commands() {
+        for (line, is_interactive) in [
+            ("", true),
+            ("-l", true),
+            ("-f", true),
+            ("--noprofile --rcfile /x/rc -i", true),
+            ("--init-file /x/rc", true),
+            ("-o vi", true),
+            ("-O extglob -l", true),
+            ("-N", true),
+            ("-C x", true),
+            ("--init-command=x", true),
+            ("-ic x", true),
+            ("-s a b", true),
+            ("-", true),
+            ("-c x", false),
+            ("-lc x", false),
+            ("-l -c x", false),
+            ("--command x", false),
+            ("script.sh", false),
+            ("-e script.sh -i", false),
+            ("-- script.sh", false),
+            ("--command=x", false),
+            ("+x script", false),
+        ] {
+            let arguments: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(takes_commands(&arguments), is_interactive, "{line}");
         }
     }
 
