@@ -80,6 +80,24 @@ fn a_killed_server_is_waited_for_and_said() {
 }
 
 #[test]
+fn a_server_that_hangs_is_told_and_nothing_is_lost_without_a_word() {
+    let daemon = with_terminal();
+    let mut top = top(&daemon);
+    let info = daemon.client().ok("daemon.info", &json!({}));
+    let server = Process::expect(info["server_pid"].as_i64().unwrap());
+    server.signal(Signal::STOP);
+    top.press("i");
+    top.press("one\r");
+    top.wait_for_text("no answer");
+    top.wait_for_text("the daemon does not answer");
+    server.signal(Signal::CONT);
+    top.wait_for_text("typed");
+    top.wait_for("it is here again", |shown| !shown.contains("no answer"));
+    top.press("q");
+    assert_eq!(top.wait_restored(), Some(0));
+}
+
+#[test]
 fn without_a_daemon_it_says_so_and_can_be_quit() {
     let daemon = with_terminal();
     let mut top = top(&daemon);

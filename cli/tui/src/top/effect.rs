@@ -72,3 +72,21 @@ pub enum Call {
     /// Copy what the last command in a terminal has printed.
     Copy(TerminalId),
 }
+
+impl Call {
+    /// What a person is told where it is not made; `None`: they have not asked for it.
+    pub(super) fn left_out(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Show(_) | Self::Glance(_) => return None,
+            Self::Answer(..) => "nothing is answered",
+            Self::AnswerSecret(..) => "no secret is given",
+            Self::TypeLine(..) | Self::TypeSecret(..) => "nothing is typed",
+            Self::Tag { .. } => "no tag is changed",
+            Self::Kill(_) => "nothing is ended",
+            Self::Close(_) => "nothing is closed",
+            Self::Create { .. } => "nothing is started",
+            Self::Search(_) => "nothing is searched",
+            Self::Copy(_) => "nothing is copied",
+        })
+    }
+}

@@ -3,7 +3,8 @@
 //! - [`model`] is the state: `keys` change it, and [`news`] of the daemon. With it `list` (of
 //!   `row`s in their `arrangement`), `mode`, `questions`, `prompt`.
 //! - [`view()`](view::view) is the picture of it, in the parts of `layout`.
-//! - [`effect`] is what it does. `feed` and `screen_feed` hear the daemon, and `calls` ask it.
+//! - [`effect`] is what it does. `feed` and `screen_feed` hear the daemon, and `calls` ask it; where it is
+//!   silent, `silence` says so.
 //!
 //! Nothing asks the daemon for anything while nothing changes.
 
@@ -23,6 +24,7 @@ mod prompt;
 mod questions;
 mod row;
 mod screen_feed;
+mod silence;
 pub mod surroundings;
 pub mod view;
 
@@ -203,15 +205,19 @@ impl Top {
         self.model.forget_followed();
     }
 
-    fn call(&self, call: effect::Call) {
+    fn call(&mut self, call: effect::Call) {
         let link = self.link.borrow().clone();
-        let Some(link) = link else {
+        let Some(link) = link.filter(|_| self.model.is_answered()) else {
+            if let Some(left_out) = call.left_out() {
+                self.say(&format!("the daemon does not answer: {left_out}"));
+            }
             return;
         };
         let tell = self.tell.clone();
         let (typist, size) = (self.model.typist(), self.model.size());
         tokio::spawn(async move {
-            if let Some(news) = calls::make(&link, call, typist, size).await {
+            let made = calls::make(&link, call, typist, size);
+            if let Some(news) = silence::watched(&link, &tell, made).await {
                 let _ = tell.send(news).await;
             }
         });

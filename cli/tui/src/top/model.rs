@@ -38,6 +38,8 @@ const MAX_GLANCES: usize = termd_proto::glance::MAX_GLANCES;
 pub(super) enum Daemon {
     Connecting,
     Here,
+    /// The connection stands, and a call waits for its answer.
+    Silent,
     /// It was here, and is looked for: why it does not answer.
     Away(String),
 }
@@ -121,6 +123,11 @@ impl Model {
         self.size
     }
 
+    /// Whether the daemon answers, as far as is known.
+    pub fn is_answered(&self) -> bool {
+        self.daemon == Daemon::Here
+    }
+
     /// Whose keys these are, as the daemon sees it.
     pub fn typist(&self) -> Typist {
         self.typist
@@ -168,6 +175,9 @@ impl Model {
                 self.followed = None;
                 self.glance.is_under_way = false;
             }
+            News::Silent if self.daemon == Daemon::Here => self.daemon = Daemon::Silent,
+            News::Answered if self.daemon == Daemon::Silent => self.daemon = Daemon::Here,
+            News::Silent | News::Answered => {}
             News::Event(event) => effects.extend(self.take_event(event)),
             News::Shown(info) => self.take_info(*info),
             News::Missing(id) => {
@@ -315,7 +325,7 @@ impl Model {
     }
 
     fn take_all(&mut self, terminals: Vec<TerminalInfo>, typist: Typist) {
-        let was_away = matches!(self.daemon, Daemon::Away(_));
+        let was_away = matches!(self.daemon, Daemon::Away(_) | Daemon::Silent);
         self.daemon = Daemon::Here;
         self.typist = typist;
         self.followed = None;
@@ -337,7 +347,8 @@ impl Model {
             };
             self.list.rows.insert(row.info.id.clone(), row);
         }
-        if was_away {
+        // What has become of a call goes before it.
+        if was_away && self.message.is_none() {
             self.say("the daemon answers again");
         }
         if let Some(here) = self.surroundings.here.take() {

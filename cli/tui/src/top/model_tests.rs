@@ -208,6 +208,20 @@ fn without_a_daemon_nothing_is_called_and_it_is_said() {
 }
 
 #[test]
+fn a_silent_daemon_is_here_again_when_it_answers() {
+    let mut stage = two();
+    stage.hear(News::Silent);
+    assert_eq!(stage.press(Key::Char('c')), []);
+    assert_eq!(stage.model.message(), Some("the daemon does not answer"));
+    stage.hear(News::Answered);
+    assert_eq!(calls(stage.press(Key::Char('c'))).len(), 1);
+    // One that is gone is looked for.
+    stage.hear(News::Away("gone".to_owned()));
+    stage.hear(News::Answered);
+    assert_eq!(stage.press(Key::Char('c')), []);
+}
+
+#[test]
 fn the_mouse_selects_and_scrolls() {
     let mut stage = two();
     let mouse = |action, column, row| {

@@ -20,6 +20,10 @@ pub enum News {
     },
     /// It is not reached: why.
     Away(String),
+    /// It is reached, and does not answer a call.
+    Silent,
+    /// It has answered that call.
+    Answered,
     /// An event of a terminal.
     Event(TerminalEvent),
     /// What is known of a terminal.

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::effect::Followed;
 use super::news::{News, ScreenRowsKind};
+use super::silence;
 use crate::screen_view::first_row;
 
 /// The shortest time between two looks.
@@ -33,7 +34,8 @@ async fn show(
     let id = TerminalRef::from(&followed.id);
     // Where the cursor is.
     let whole = rows(&id, 0, 0);
-    let mut seen: Screen = link.repeat(&whole).await?.screen;
+    let first = silence::watched(link, news, link.repeat(&whole));
+    let mut seen: Screen = first.await?.screen;
     let mut shown: Option<(i64, u64)> = None;
     loop {
         let began = Instant::now();

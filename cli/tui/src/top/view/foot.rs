@@ -33,6 +33,10 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) -> Option<Pos
             let said = format!("reconnecting: {}", termd_client::escape::one_line(why));
             put(buffer, place, end, &cut(&said, area.width), WARNING);
         }
+        (_, None, Daemon::Silent) => {
+            let said = "the daemon does not answer";
+            put(buffer, place, end, &cut(said, area.width), WARNING);
+        }
         (_, Some(said), _) => {
             put(buffer, place, end, &cut(said, area.width), BOLD);
         }

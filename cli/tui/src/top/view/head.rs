@@ -30,6 +30,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     }
     let right = match &model.daemon {
         Daemon::Connecting => ("connecting".to_owned(), FAINT),
+        Daemon::Silent => ("no answer".to_owned(), WARNING),
         Daemon::Away(_) => ("reconnecting".to_owned(), WARNING),
         Daemon::Here if model.typist == Typist::Agent => {
             ("an agent's: it answers nothing".to_owned(), WARNING)
