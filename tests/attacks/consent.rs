@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use serde_json::{Map, Value, json};
-use termd_test_support::{McpClient, Pty, RawClient, TestDaemon};
+use termd_test_support::{McpClient, Pty, RawClient, TestDaemon, wait_until};
 
 use crate::Attack;
 use crate::agents::{client, question, state, victim};
@@ -45,6 +45,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     (
         "consent_of_the_model_is_none_after_a_watcher_has_left",
         confirmed_after_a_watch,
+    ),
+    (
+        "consent_is_asked_before_a_watcher_is_signalled",
+        signal_to_a_watcher,
     ),
     (
         "consent_denied_holds_for_the_command_in_other_texts",
@@ -467,6 +471,29 @@ fn confirmed_after_a_watch() {
     daemon.kill_server();
     let mut agent = client(&daemon, "mcp", "an agent");
     assert!(confirm(&mut agent, &respelled()).is_err());
+}
+
+fn signal_to_a_watcher() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let mut watch = client(&daemon, "cli", "a watch");
+    let watcher = std::process::id();
+    let mut needs_person = |line: String| {
+        let judgement = agent.ok("policy.check", &json!({ "line": line }));
+        judgement["needs_person"] == json!(true)
+    };
+    assert!(!needs_person(format!("kill {watcher}")));
+    watch.ok("approval.list", &json!({ "after": 0, "wait_ms": 0 }));
+    for line in [
+        format!("kill {watcher}"),
+        format!("kill -STOP {watcher}"),
+        format!("python3 -c 'import os; os.kill({watcher}, 15)'"),
+        "ps aux | awk '/approvals/ {print $2}' | xargs kill".to_owned(),
+    ] {
+        assert!(needs_person(line.clone()), "{line}");
+    }
+    drop(watch);
+    wait_until("it has left", || !needs_person(format!("kill {watcher}")));
 }
 
 fn link_after_consent() {

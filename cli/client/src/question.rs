@@ -8,15 +8,22 @@ use termd_proto::terminal::{Front, Owner};
 
 use crate::escape::{escaped, lines};
 
-/// The name of who asks, unescaped: an agent, also where its `termctl` asks, or a client; its front
-/// where it has no name.
+/// The name of who asks, unescaped: an agent by the name that it has, whatever its process calls itself this
+/// time, or a client; its front where it has no name.
 pub fn asker(owner: &Owner) -> String {
-    let (front, client) = owner.judged_as();
-    let name = client.unwrap_or(front.as_str());
-    if owner.front == Front::Cli && owner.agent.is_some() {
-        format!("{name} (by termctl)")
-    } else {
+    let own = match owner.front {
+        Front::Cli => "termctl",
+        front => owner.client.as_deref().unwrap_or(front.as_str()),
+    };
+    let Some(agent) = owner.agent() else {
+        let client = owner.client.as_deref();
+        return client.unwrap_or(owner.front.as_str()).to_owned();
+    };
+    let name = agent.client.as_deref().unwrap_or(agent.front.as_str());
+    if name == own {
         name.to_owned()
+    } else {
+        format!("{name} (by {own})")
     }
 }
 
@@ -106,6 +113,28 @@ mod tests {
     use termd_proto::terminal::Agent;
 
     use super::*;
+
+    #[test]
+    fn an_agent_has_its_own_name_whatever_its_process_says() {
+        let owner = |front, agent| info(front, agent).asked_by;
+        let disguised = Owner {
+            client: Some("termctl".to_owned()),
+            ..owner(Front::Acp, Some("claude"))
+        };
+        let unnamed = Owner {
+            client: None,
+            ..owner(Front::Mcp, None)
+        };
+        for (owner, name) in [
+            (owner(Front::Mcp, Some("claude")), "claude"),
+            (owner(Front::Cli, Some("claude")), "claude (by termctl)"),
+            (owner(Front::Cli, None), "termctl"),
+            (disguised, "claude (by termctl)"),
+            (unnamed, "mcp"),
+        ] {
+            assert_eq!(asker(&owner), name);
+        }
+    }
 
     fn info(front: Front, agent: Option<&str>) -> ApprovalInfo {
         ApprovalInfo {

@@ -25,7 +25,7 @@ mod word_list;
 mod work;
 
 pub use agent_line::agent_line;
-pub use daemon::Daemon;
+pub use daemon::{Daemon, Pids};
 pub use environment_hash::env_sha256;
 pub use inspect::cwd::PossibleCwd;
 pub use inspect::finding::DangerousCommand;

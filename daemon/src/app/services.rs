@@ -259,7 +259,8 @@ impl Services {
         let base = Base::new(options.store, options.keeper, config.limits.running());
         let approved_file = options.approved.file.clone();
         let redactor = options.approved.redactor.clone();
-        let approvals = Approvals::new(config.approval_timeout(), options.key);
+        let watchers = options.policy.daemon().pids.clone();
+        let approvals = Approvals::new(config.approval_timeout(), options.key, watchers);
         let gate = GateServices::new(&base, options.policy, options.approved, approvals);
         let ending = EndingServices::new(&base, config.kill_grace());
         let sandboxes = Sandboxes::new(&paths.state_dir, config_dir(paths));

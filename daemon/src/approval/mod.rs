@@ -15,6 +15,7 @@ mod secret_questions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as ClockInstant};
 
+use termd_policy::Pids;
 use termd_policy::secrets::redact::RedactionKey;
 use termd_proto::TerminalId;
 use termd_proto::approval::{
@@ -90,15 +91,15 @@ impl Drop for WaitingAsker {
 
 impl Approvals {
     /// No questions yet. Each waits `answer_within` for an answer. The key is that of the subjects'
-    /// hashes.
-    pub fn new(answer_within: Duration, key: RedactionKey) -> Self {
+    /// hashes. `watchers` is told which processes watch the questions.
+    pub fn new(answer_within: Duration, key: RedactionKey, watchers: Pids) -> Self {
         Self {
             inner: Arc::new(Inner {
                 table: Mutex::new(QuestionTable::new(answer_within, key)),
                 secrets: Mutex::default(),
                 attentions: Mutex::default(),
                 changes: watch::Sender::new(u64::try_from(now_ms()).unwrap_or(0)),
-                people: Arc::default(),
+                people: Arc::new(People::new(watchers)),
             }),
         }
     }
@@ -130,9 +131,9 @@ impl Approvals {
         self.table().is_denied(subject)
     }
 
-    /// Counts a connection as one through which a person can be asked, until the value is dropped.
-    pub fn join(&self, reach: Reach) -> PersonInReach {
-        self.inner.people.join(reach)
+    /// Counts a connection of a process as one through which a person can be asked, until the value is dropped.
+    pub fn join(&self, reach: Reach, pid: Option<i32>) -> PersonInReach {
+        self.inner.people.join(reach, pid)
     }
 
     /// Whether somebody watches the questions, or has watched or answered in the last ten minutes.
@@ -366,7 +367,11 @@ mod tests {
     /// Each command of each client is looked up so. Who waits for a change would wake each time.
     #[test]
     fn to_look_for_a_denial_is_no_change() {
-        let approvals = Approvals::new(Duration::from_mins(1), RedactionKey::default());
+        let approvals = Approvals::new(
+            Duration::from_mins(1),
+            RedactionKey::default(),
+            Pids::default(),
+        );
         let changes = approvals.watch();
         let subject = Subject {
             front: Front::Mcp,

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use termd_policy::Pids;
 use tokio::sync::watch;
 
 /// How long a person who has left, or has answered, counts as there. A process of an agent's can end
@@ -53,9 +54,19 @@ pub(super) struct People {
     state: Mutex<State>,
     /// Whether a connection watches the questions now.
     watched: watch::Sender<bool>,
+    /// The processes of those that do, which an agent does not end unasked.
+    watchers: Pids,
 }
 
 impl People {
+    /// `watchers` has the processes of those that watch the questions.
+    pub(super) fn new(watchers: Pids) -> Self {
+        Self {
+            watchers,
+            ..Self::default()
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,11 +99,17 @@ impl People {
         self.watched.subscribe()
     }
 
-    pub(super) fn join(self: &Arc<Self>, reach: Reach) -> PersonInReach {
+    /// Counts a connection of this process until the value is dropped.
+    pub(super) fn join(self: &Arc<Self>, reach: Reach, pid: Option<i32>) -> PersonInReach {
         self.change(reach, |presence| presence.connections += 1);
+        let watcher = pid.filter(|_| reach == Reach::Watch);
+        if let Some(pid) = watcher {
+            self.watchers.add(pid);
+        }
         PersonInReach {
             people: Arc::clone(self),
             reach,
+            watcher,
         }
     }
 
@@ -117,6 +134,7 @@ fn is_recent(at: Option<Instant>, now: Instant) -> bool {
 pub struct PersonInReach {
     people: Arc<People>,
     reach: Reach,
+    watcher: Option<i32>,
 }
 
 impl PersonInReach {
@@ -128,6 +146,9 @@ impl PersonInReach {
 
 impl Drop for PersonInReach {
     fn drop(&mut self) {
+        if let Some(pid) = self.watcher {
+            self.people.watchers.remove(pid);
+        }
         self.people.change(self.reach, |presence| {
             presence.connections = presence.connections.saturating_sub(1);
             presence.left_at = Some(Instant::now());
@@ -145,11 +166,13 @@ mod tests {
         let mut watched = people.watched();
         for reach in [Reach::Watch, Reach::Front] {
             assert!(!people.has(reach, Instant::now()));
-            let (one, other) = (people.join(reach), people.join(reach));
+            let (one, other) = (people.join(reach, Some(1)), people.join(reach, Some(1)));
             drop(one);
+            assert_eq!(people.watchers.contains(1), reach == Reach::Watch);
             let later = Instant::now() + PRESENT_FOR;
             assert!(people.has(reach, later), "another one is there");
             drop(other);
+            assert!(!people.watchers.contains(1));
             assert!(people.has(reach, Instant::now()));
             assert!(!people.has(reach, Instant::now() + PRESENT_FOR));
         }

@@ -244,7 +244,7 @@ impl ConnectionContext {
     pub(super) fn reach(&self, approvals: &Approvals, reach: Reach) {
         let mut ways = self.reach.lock().unwrap_or_else(PoisonError::into_inner);
         if ways.iter().all(|way| way.reach() != reach) {
-            ways.push(approvals.join(reach));
+            ways.push(approvals.join(reach, self.peer.pid));
         }
     }
 

@@ -68,14 +68,17 @@ pub(crate) fn takes_numbers(program: &str) -> bool {
 /// Whether a word is a pattern of a process of termd's: `ter[m]d`.
 fn may_match(program: &str, word: &Word) -> bool {
     let text = word.text.trim_matches('/');
-    let Ok(regex) = pattern::compile(text, Case::Ignored) else {
-        return false;
-    };
-    // A few letters in a file tell nothing of termd. Among processes they do.
-    let letters = text.chars().filter(char::is_ascii_alphanumeric).count();
+    // `/pattern/ { print $2 }`
+    let patterns = text.split('/').chain([text]);
     !text.starts_with('-')
-        && (program == "pgrep" || letters >= 4)
-        && (COMMAND_LINES.iter().chain(&NAMES)).any(|line| regex.is_match(line))
+        && patterns.into_iter().any(|text| {
+            // A few letters in a file tell nothing of termd. Among processes they do.
+            let letters = text.chars().filter(char::is_ascii_alphanumeric).count();
+            (program == "pgrep" || letters >= 4)
+                && pattern::compile(text, Case::Ignored).is_ok_and(|regex| {
+                    (COMMAND_LINES.iter().chain(&NAMES)).any(|line| regex.is_match(line))
+                })
+        })
 }
 
 /// Why a command is one to which only a person can agree. `is_found`: an earlier command may have told
@@ -124,7 +127,7 @@ fn has_number(text: &str, daemon: &Daemon) -> bool {
     numbers.any(|number| {
         number
             .parse()
-            .is_ok_and(|pid: i32| daemon.pids.contains(&pid))
+            .is_ok_and(|pid: i32| daemon.pids.contains(pid))
     })
 }
 

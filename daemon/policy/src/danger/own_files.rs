@@ -270,7 +270,7 @@ impl<'a> Own<'a> {
             _ => None,
         };
         let fits = |own: &[&str]| path.len() >= own.len() && agree(&path, own);
-        pid.is_some_and(|pid| self.daemon.pids.contains(&pid))
+        pid.is_some_and(|pid| self.daemon.pids.contains(pid))
             || CLIENTS.into_iter().any(|own| fits(&names(own)))
             || self.paths().any(|own| fits(&names(&own)))
     }

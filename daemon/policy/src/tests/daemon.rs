@@ -11,7 +11,7 @@ use crate::{CompiledGate, Daemon, Policy, Request, judge};
 /// What a line of an agent's is to a daemon with these processes and files.
 fn judged_by_daemon(line: &str, cwd: Option<&str>) -> Judgement {
     let daemon = Daemon {
-        pids: vec![4711, 4712],
+        pids: [4711, 4712].into_iter().collect(),
         paths: vec!["/data/xdg/termd".to_owned(), "/opt/bin/termd".to_owned()],
     };
     let policy = Policy::default().with_daemon(Arc::new(daemon));
@@ -118,6 +118,8 @@ fn what_an_agent_has_started_it_may_stop() {
         "kill %1",
         "kill -HUP %1",
         "kill -HUP $!",
+        "ps aux | awk '/node/ {print $2}' | xargs kill",
+        "ps aux | awk '{print $2}'",
         "kill 12345",
         "kill -TERM 12345",
         "kill -0 $pid",
