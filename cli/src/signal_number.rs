@@ -4,6 +4,7 @@ use std::num::NonZeroU8;
 
 pub(crate) const SIGHUP: NonZeroU8 = NonZeroU8::MIN;
 pub(crate) const SIGINT: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
+pub(crate) const SIGQUIT: NonZeroU8 = NonZeroU8::MIN.saturating_add(2);
 pub(crate) const SIGTERM: NonZeroU8 = NonZeroU8::MIN.saturating_add(14);
 
 /// A file has become longer than the process may write (`ulimit -f`).

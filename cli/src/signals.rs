@@ -5,13 +5,14 @@ use std::num::NonZeroU8;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
-use crate::signal_number::{SIGHUP, SIGINT, SIGTERM};
+use crate::signal_number::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// Catches these signals for as long as the process lives.
 pub(crate) struct Signals {
     pub(crate) interrupt: Signal,
     pub(crate) terminate: Signal,
     pub(crate) hangup: Signal,
+    quit: Signal,
 }
 
 impl Signals {
@@ -20,6 +21,7 @@ impl Signals {
             interrupt: catch(SignalKind::interrupt())?,
             terminate: catch(SignalKind::terminate())?,
             hangup: catch(SignalKind::hangup())?,
+            quit: catch(SignalKind::quit())?,
         })
     }
 
@@ -29,6 +31,7 @@ impl Signals {
             _ = self.interrupt.recv() => SIGINT,
             _ = self.terminate.recv() => SIGTERM,
             _ = self.hangup.recv() => SIGHUP,
+            _ = self.quit.recv() => SIGQUIT,
         }
     }
 }

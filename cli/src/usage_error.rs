@@ -59,9 +59,9 @@ pub(crate) enum UsageError {
     /// `answer` of a question that a secret does not answer.
     #[error("{0} asks whether something may run: `termctl approvals {0}` shows it")]
     NoSecretAsked(String),
-    /// `wait --attention` of a terminal that is closed.
-    #[error("{0} is closed: it waits for no answer")]
-    ClosedNeverWaits(String),
+    /// `wait --attention` of a terminal that is closed, or whose end was seen.
+    #[error("{0} has ended: it waits for no answer")]
+    EndedNeverWaits(String),
     /// `rename` of a closed terminal.
     #[error("{0} is closed, and keeps its label")]
     ClosedKeepsLabel(String),

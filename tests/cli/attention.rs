@@ -48,6 +48,19 @@ fn what_waits_is_listed_by_urgency_and_leaves_when_it_is_seen() {
 }
 
 #[test]
+fn a_question_that_was_asked_from_no_terminal_counts() {
+    let daemon = TestDaemon::start();
+    let mut agent = daemon.client();
+    agent.ok(
+        "daemon.hello",
+        &json!({ "client": "robot", "front": "mcp" }),
+    );
+    let params = json!({ "command": "rm", "args": ["-r", "/nowhere"] });
+    agent.err("session.create", &params);
+    assert_eq!(ok(&daemon, &["status", "--line"]), "approval 1");
+}
+
+#[test]
 fn a_wait_for_attention_ends_when_something_waits() {
     let daemon = TestDaemon::start();
     let id = ok(
@@ -79,7 +92,19 @@ fn a_wait_for_attention_ends_when_something_waits() {
     assert_eq!(waited.out, format!("{other} failed no network\n"));
     let empty = termctl(&daemon, &["notify", " "]);
     assert_eq!(empty.code, Some(2), "{empty:?}");
-    // One that is closed waits for no answer.
+    // One whose end somebody has seen waits for no answer, and one that is closed.
+    let over = ok(&daemon, &["create", "--", "sh", "-c", "read x"]);
+    ok(&daemon, &["wait", "--attention", &over]);
+    ok(&daemon, &["send", &over, "-k", "enter"]);
+    ok(&daemon, &["wait", &over]);
+    let ended = termctl(&daemon, &["wait", "--attention", &over]);
+    assert_eq!(ended.code, Some(125), "{ended:?}");
+    let seen = ok(&daemon, &["create", "--", "sleep", "1000"]);
+    let waits = spawn(&daemon, &["wait", "--attention", &seen]);
+    ok(&daemon, &["kill", &seen]);
+    let ended = TermctlOutput::wait(waits);
+    let is_told = ended.out.starts_with(&seen) || ended.code == Some(125);
+    assert!(is_told, "{ended:?}");
     ok(&daemon, &["send", &other, "-k", "enter"]);
     wait_until("it runs on", || !waiting(&daemon).contains("no network"));
     let waits = spawn(&daemon, &["wait", "--attention", "--any", &other]);

@@ -538,6 +538,17 @@ fn attach_with_a_dash_takes_what_a_person_used_last() {
     ok(&daemon, &["send", "one", "used", "-e"]);
     let mut child = pty.spawn(&command(&daemon, &["attach", "-"]));
     pty.read_until("(one)");
+    // It is seen there already, and its output is no use of the other.
+    let mut other = Pty::open(90, 20);
+    let mut beside = other.spawn(&command(&daemon, &["attach", "-"]));
+    other.read_until("(two)");
+    ok(&daemon, &["send", "one", "printed", "-e"]);
+    for (pty, child) in [(&mut pty, &mut child), (&mut other, &mut beside)] {
+        pty.write("\x1dd");
+        assert_eq!(pty.wait(child).code(), Some(0));
+    }
+    let mut child = pty.spawn(&command(&daemon, &["attach", "-"]));
+    pty.read_until("(two)");
     pty.write("\x1dd");
     assert_eq!(pty.wait(&mut child).code(), Some(0));
 }

@@ -365,7 +365,7 @@ pub(crate) struct ShowArgs {
 /// `termctl attach`.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// Which terminal; `-`: that of a person's which was used last [default: the only one, or a choice]
+    /// Which terminal; `-`: that of a person's which was looked at last [default: the only one, or a choice]
     pub(crate) terminal: Option<String>,
     /// Only watch: nothing typed is sent, and its size stays
     #[arg(short = 'r', long)]

@@ -35,7 +35,8 @@ pub(crate) enum SearchInArg {
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// Words that are all in the line, in any order and any case
-    pub(crate) pattern: String,
+    #[arg(required = true)]
+    pub(crate) pattern: Vec<String>,
     /// How the pattern is meant.
     #[command(flatten)]
     pub(crate) kind: PatternArgs,

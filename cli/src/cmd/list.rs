@@ -103,20 +103,21 @@ fn keep_waiting(terminals: &mut Vec<TerminalInfo>) {
 const LONG: [usize; 2] = [1, 7];
 /// Label, tags and command.
 const LONG_WITH_TAGS: [usize; 3] = [1, 7, 8];
-/// Size, age, exit, label.
-const DISPENSABLE: [usize; 4] = [6, 5, 4, 1];
+/// Size, age, exit, the state, which the attention implies, and tags. A label is what people type.
+const DISPENSABLE: [usize; 4] = [6, 5, 4, 2];
+const DISPENSABLE_WITH_TAGS: [usize; 5] = [6, 5, 4, 7, 2];
 
 fn render(terminals: &[TerminalInfo], now_ms: i64, display: Display) -> String {
     let has_tags = terminals.iter().any(|each| !each.tags.is_empty());
     let mut header = vec!["ID", "LABEL", "STATE", "WAITS", "EXIT", "AGE", "SIZE"];
-    let long: &[usize] = if has_tags {
+    let (long, dispensable): (&[usize], &[usize]) = if has_tags {
         header.push("TAGS");
-        &LONG_WITH_TAGS
+        (&LONG_WITH_TAGS, &DISPENSABLE_WITH_TAGS)
     } else {
-        &LONG
+        (&LONG, &DISPENSABLE)
     };
     header.push("COMMAND");
-    let mut table = Table::new(&header, long).leaving_out(&DISPENSABLE);
+    let mut table = Table::new(&header, long).leaving_out(dispensable);
     for terminal in terminals {
         let tone = tone_of(terminal);
         let exit = match &terminal.exit_status {

@@ -53,7 +53,7 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
         raw: args.raw.then_some(true),
         filter: Some(filter),
         context: Some(args.context),
-        ..of_pattern(args.pattern, args.kind)
+        ..of_pattern(args.pattern.join(" "), args.kind)
     };
     let mut printer = Printer {
         context,

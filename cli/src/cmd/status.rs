@@ -4,11 +4,12 @@ use serde_json::{Map, json};
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
 use termd_proto::Tags;
+use termd_proto::approval::{ApprovalState, ListApprovals};
 use termd_proto::attention::AttentionState;
 use termd_proto::daemon::{
     DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
 };
-use termd_proto::terminal::{ListScope, TerminalInfo};
+use termd_proto::terminal::ListScope;
 
 use super::Context;
 use super::list::list;
@@ -21,13 +22,12 @@ use crate::table::{bytes, facts_as_lines};
 pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode, CliError> {
     let link = Link::open(StartPolicy::Never).await?;
     if args.line {
-        let open = list(&link, ListScope::Open, &Tags::default()).await?;
+        let counts = counts(&waiting(&link).await?);
         if context.json {
-            let counts =
-                counts(&open).map(|(state, count)| (state.as_str().to_owned(), json!(count)));
+            let counts = counts.map(|(state, count)| (state.as_str().to_owned(), json!(count)));
             output::print_json(&Map::from_iter(counts))?;
         } else {
-            output::print(format!("{}\n", line(&open)).as_bytes())?;
+            output::print(format!("{}\n", line(&counts)).as_bytes())?;
         }
         return Ok(ExitCode::OK);
     }
@@ -99,21 +99,37 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
 }
 
 /// Who has started the daemon.
-/// How many terminals want what, the most urgent first: `approval 1  input 2  running 3`. Empty where nothing
-/// waits or runs.
-fn line(terminals: &[TerminalInfo]) -> String {
-    let shown = counts(terminals)
-        .into_iter()
+/// What each terminal wants, and each question that was asked from none.
+async fn waiting(link: &Link) -> Result<Vec<AttentionState>, CliError> {
+    let terminals = list(link, ListScope::Open, &Tags::default()).await?;
+    let questions = link.repeat(&ListApprovals::default()).await?;
+    let attention = terminals.into_iter().filter_map(|it| it.attention);
+    let approvals = questions.approvals.iter().filter(|it| {
+        it.state == ApprovalState::Pending
+            && it.terminal.is_none()
+            && it.asked_by.terminal.is_none()
+    });
+    let secrets = (questions.secrets.iter()).filter(|it| it.terminal.is_none());
+    let approvals = approvals.map(|_| AttentionState::Approval);
+    let secrets = secrets.map(|_| AttentionState::Secret);
+    let states = attention.map(|it| it.state);
+    Ok(states.chain(approvals).chain(secrets).collect())
+}
+
+type Counts = [(AttentionState, usize); 7];
+
+fn counts(states: &[AttentionState]) -> Counts {
+    AttentionState::ALL.map(|state| (state, states.iter().filter(|it| **it == state).count()))
+}
+
+/// How many want what, the most urgent first: `approval 1  input 2  running 3`. Empty where nothing waits or
+/// runs.
+fn line(counts: &Counts) -> String {
+    let shown = counts
+        .iter()
         .filter(|(state, count)| *state != AttentionState::Idle && *count > 0)
         .map(|(state, count)| format!("{} {count}", state.as_str()));
     shown.collect::<Vec<String>>().join("  ")
-}
-
-fn counts(terminals: &[TerminalInfo]) -> [(AttentionState, usize); 7] {
-    AttentionState::ALL.map(|state| {
-        let attention = terminals.iter().filter_map(|it| it.attention.as_ref());
-        (state, attention.filter(|it| it.state == state).count())
-    })
 }
 
 fn run_by(info: &DaemonInfo) -> String {

@@ -257,6 +257,7 @@ impl Terminal {
             output_byte_limit: self.record.output_byte_limit,
             stdio: self.record.stdio,
             last_activity_ms: self.activity.last_ms(Moment::now()),
+            seen_at_ms: self.attention.seen_at_ms(),
             idle_timeout_ms: self.record.idle_timeout.map(IdleTimeout::ms),
             close_cause: progress.close_cause,
             end_cause: progress.end_cause,

@@ -209,7 +209,10 @@ pub struct TerminalInfo {
     /// When something was last printed, typed, read or attached to.
     #[serde(default)]
     pub last_activity_ms: i64,
-    /// It is closed after this many milliseconds without any of that; absent: never.
+    /// When a person last looked at it; absent: never. Now, while one is attached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_at_ms: Option<i64>,
+    /// It is closed after this many milliseconds without activity; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<u64>,
     /// Why it was closed, where no client asked for it.

@@ -109,14 +109,18 @@ pub(super) fn is_own(info: &TerminalInfo) -> bool {
     env::var_os("TERMD_TERMINAL").is_some_and(|own| own == info.id.as_str())
 }
 
-/// The terminal that was used last, of those that a person has opened and whose command runs.
+/// The terminal that a person has seen last, of those that a person has opened and whose command runs. One that
+/// somebody is attached to they see already.
 async fn used_last(link: &Link) -> Result<TerminalInfo, CliError> {
     let running = list(link, ListScope::Running, &Tags::default())
         .await?
         .into_iter();
     let persons = running
         .filter(|info| info.owner.agent().is_none() && info.stdio == Stdio::Pty && !is_own(info));
-    let last = persons.max_by_key(|info| (info.last_activity_ms, info.created_at_ms));
+    let last = persons.max_by_key(|info| {
+        let seen_at_ms = info.seen_at_ms.unwrap_or(info.created_at_ms);
+        (info.viewers.is_empty(), seen_at_ms, info.created_at_ms)
+    });
     last.ok_or(CliError::NothingToAttach)
 }
 

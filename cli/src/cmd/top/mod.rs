@@ -14,6 +14,7 @@ use termd_proto::{TerminalId, TerminalRef};
 use termd_tui::canvas::Colors;
 use termd_tui::top::surroundings::Surroundings;
 use termd_tui::top::{Leave, Top};
+use tokio::time::timeout;
 
 use self::tty_lease::{Given, TtyLease};
 use super::Context;
@@ -25,10 +26,13 @@ use crate::args::{AttachArgs, AttachSizeArgs, DetachKeysArgs, ReplayArgs, Speed,
 use crate::attach::tty;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::output;
 use crate::output_position::OutputPosition;
 use crate::signals::Signals;
 use crate::usage_error::UsageError;
 
+/// How long an answer may take before a person is told.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The pauses of a replay are shortened to this, as of `termctl replay`.
 const REPLAY_IDLE: Duration = Duration::from_secs(2);
 
@@ -44,7 +48,14 @@ pub(super) async fn run(context: Context, args: TopArgs) -> Result<ExitCode, Cli
             Chosen::Quit => return Ok(ExitCode::OK),
             Chosen::Attach(id) => {
                 let id = TerminalRef::from(&id);
-                attach_to(context, &id, args.keys).await
+                let found = tokio::select! {
+                    found = find(context, &id) => found,
+                    number = overview.signals.next() => return Ok(ExitCode::of_signal(number)),
+                };
+                match found {
+                    Ok((link, info)) => attach_to(&link, &info, args.keys).await,
+                    Err(error) => Err(error),
+                }
             }
         };
         overview.say(said);
@@ -138,24 +149,39 @@ fn surroundings(here: Option<TerminalId>) -> Surroundings {
     }
 }
 
+/// A link, and what is known of a terminal. The tty is its own meanwhile: a person who waits is told so.
+async fn find(context: Context, id: &TerminalRef) -> Result<(Link, TerminalInfo), CliError> {
+    let find = async {
+        let link = context.open().await?;
+        let info = show(&link, id).await?;
+        Ok((link, info))
+    };
+    tokio::pin!(find);
+    match timeout(PATIENCE, &mut find).await {
+        Ok(found) => found,
+        Err(_) => {
+            output::note("the daemon does not answer; ctrl-c leaves");
+            find.await
+        }
+    }
+}
+
 /// Attaches until the person detaches or the command has ended. Returns how that ended.
 async fn attach_to(
-    context: Context,
-    id: &TerminalRef,
+    link: &Link,
+    info: &TerminalInfo,
     keys: DetachKeysArgs,
 ) -> Result<Option<String>, CliError> {
-    let link = context.open().await?;
-    let info = show(&link, id).await?;
     let args = AttachArgs {
         terminal: None,
         read_only: false,
         size: AttachSizeArgs::default(),
         keys,
     };
-    let attached = attach::attach_quietly(&link, &info, &args).await?;
+    let attached = attach::attach_quietly(link, info, &args).await?;
     let doubt = attached.is_in_doubt.then(|| format!("; {IN_DOUBT}"));
     let (how, doubt) = (attached.ending?.line(), doubt.unwrap_or_default());
-    Ok(Some(format!("{}: {how}{doubt}", name(&info))))
+    Ok(Some(format!("{}: {how}{doubt}", name(info))))
 }
 
 fn name(info: &TerminalInfo) -> String {

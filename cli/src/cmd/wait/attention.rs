@@ -1,6 +1,7 @@
 //! `termctl wait --attention`: waits until terminals wait for a person.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::json;
 use termd_client::Link;
@@ -18,6 +19,9 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::usage_error::UsageError;
 
+/// How long after an exit its attention is settled.
+const AFTER_EXIT: Duration = Duration::from_secs(1);
+
 /// Which terminals are waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
@@ -29,8 +33,8 @@ enum Wanted {
     All(Vec<TerminalId>),
 }
 
-fn closed(id: &TerminalId) -> UsageError {
-    UsageError::ClosedNeverWaits(id.to_string())
+fn ended(id: &TerminalId) -> UsageError {
+    UsageError::EndedNeverWaits(id.to_string())
 }
 
 type Waiting = BTreeMap<TerminalId, Attention>;
@@ -52,7 +56,7 @@ impl Wanted {
         is_enough.then_some(found)
     }
 
-    /// Notes that a terminal was closed, and will not wait. Fails where it was needed.
+    /// Notes that a terminal has ended, and will not wait. Fails where it was needed.
     fn lose(&mut self, id: &TerminalId) -> Result<(), UsageError> {
         let is_needed = match self {
             Self::Any => false,
@@ -62,7 +66,7 @@ impl Wanted {
             }
             Self::All(ids) => ids.contains(id),
         };
-        if is_needed { Err(closed(id)) } else { Ok(()) }
+        if is_needed { Err(ended(id)) } else { Ok(()) }
     }
 }
 
@@ -78,7 +82,7 @@ pub(super) async fn run(
     for id in terminals {
         let info = link.repeat(&ShowTerminal { id: id.clone() }).await?;
         if info.state == TerminalState::Closed {
-            return Err(closed(&info.id).into());
+            return Err(ended(&info.id).into());
         }
         ids.push(info.id);
     }
@@ -112,18 +116,30 @@ async fn follow(link: &Link, wanted: &mut Wanted) -> Result<Waiting, CliError> {
     loop {
         // Before the list: what changes after it is told.
         let mut events = link.subscribe(&SubscribeEvents { id: None }).await?;
-        let mut waiting = waiting(link).await?;
+        let (mut waiting, over) = waiting(link).await?;
+        let mut look_again = None;
         loop {
             if let Some(found) = wanted.enough(&waiting) {
                 return Ok(found);
             }
-            match events.next().await {
+            for id in &over {
+                wanted.lose(id)?;
+            }
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = sleep_until(look_again), if look_again.is_some() => break,
+            };
+            match event {
                 Some(Ok(TerminalEvent::Attention { id, attention })) => {
                     if attention.state.is_waiting() {
                         waiting.insert(id, attention);
                     } else {
                         waiting.remove(&id);
                     }
+                }
+                Some(Ok(TerminalEvent::Exited { .. })) => {
+                    // Somebody may have seen it, and then nothing more is told of it.
+                    look_again = Some(Instant::now() + AFTER_EXIT);
                 }
                 Some(Ok(TerminalEvent::Closed { id })) => {
                     waiting.remove(&id);
@@ -136,16 +152,26 @@ async fn follow(link: &Link, wanted: &mut Wanted) -> Result<Waiting, CliError> {
     }
 }
 
-async fn waiting(link: &Link) -> Result<Waiting, CliError> {
-    let open = list(link, ListScope::Open, &Tags::default()).await?;
-    let waiting = open.into_iter().filter_map(|terminal| {
-        let attention = terminal.attention?;
-        attention
-            .state
-            .is_waiting()
-            .then_some((terminal.id, attention))
-    });
-    Ok(waiting.collect())
+/// The terminals that wait, and those that have ended and do not.
+async fn waiting(link: &Link) -> Result<(Waiting, Vec<TerminalId>), CliError> {
+    let (mut waiting, mut over) = (Waiting::new(), Vec::new());
+    for terminal in list(link, ListScope::Open, &Tags::default()).await? {
+        match terminal.attention {
+            Some(attention) if attention.state.is_waiting() => {
+                waiting.insert(terminal.id, attention);
+            }
+            Some(_) if terminal.state == TerminalState::Exited => over.push(terminal.id),
+            _ => {}
+        }
+    }
+    Ok((waiting, over))
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
 }
 
 #[cfg(test)]
