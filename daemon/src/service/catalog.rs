@@ -47,6 +47,9 @@ impl Catalog {
         reference: &TerminalRef,
     ) -> Result<Arc<Terminal>, TerminalError> {
         let not_found = || TerminalError::NotFound(reference.0.clone());
+        if let Ok(id) = reference.0.parse() {
+            self.registry.listed(&id).await;
+        }
         if let Some(found) = self.find_named(reference) {
             return Ok(found);
         }

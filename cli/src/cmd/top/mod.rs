@@ -157,13 +157,11 @@ async fn find(context: Context, id: &TerminalRef) -> Result<(Link, TerminalInfo)
         Ok((link, info))
     };
     tokio::pin!(find);
-    match timeout(PATIENCE, &mut find).await {
-        Ok(found) => found,
-        Err(_) => {
-            output::note("the daemon does not answer; ctrl-c leaves");
-            find.await
-        }
+    if let Ok(found) = timeout(PATIENCE, &mut find).await {
+        return found;
     }
+    output::note("the daemon does not answer; ctrl-c leaves");
+    find.await
 }
 
 /// Attaches until the person detaches or the command has ended. Returns how that ended.

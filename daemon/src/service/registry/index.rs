@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use termd_proto::terminal::{Agent, Front, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
+use tokio::sync::watch;
 
 use crate::config::MaxRunning;
 use crate::terminal::error::{RunningLimit, TerminalError};
@@ -114,6 +115,8 @@ pub(super) struct Starting {
     pub(super) pid: Option<i32>,
     /// How the command ended, where it ended before its terminal was listed.
     pub(super) reaped: Option<WaitStatus>,
+    /// Dropped when the terminal is listed, or will not be.
+    pub(super) listed: watch::Sender<()>,
 }
 
 /// A client process, as limits on running terminals count it.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{Agent, CreateTerminal, Owner, TerminalState};
 use termd_proto::{Label, TerminalId};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::index::{ClientKey, Index, Starting};
@@ -92,6 +92,7 @@ impl Registry {
             agent: owner.agent(),
             pid: None,
             reaped: None,
+            listed: watch::Sender::new(()),
         };
         index.starting.insert(id.clone(), starting);
         Ok(Reservation {
@@ -206,6 +207,19 @@ impl Registry {
         index.running = index.running.saturating_sub(1);
     }
 
+    /// Waits until a terminal is listed whose command may run already, and ask for it.
+    pub(crate) async fn listed(&self, id: &TerminalId) {
+        let starting = |index: &Index| {
+            let starting = index.starting.get(id)?;
+            starting.pid.map(|_| starting.listed.subscribe())
+        };
+        let listed = starting(&self.index());
+        if let Some(mut listed) = listed {
+            // The sender says nothing, and is dropped.
+            let _ = listed.changed().await;
+        }
+    }
+
     pub(crate) fn get(&self, id: &TerminalId) -> Option<Arc<Terminal>> {
         self.index().by_id.get(id).cloned()
     }
@@ -264,5 +278,47 @@ impl Registry {
                 terminal.plain.discard_tail().await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use termd_proto::terminal::Front;
+
+    use super::*;
+
+    #[test]
+    fn who_asks_for_a_terminal_whose_command_runs_waits_until_it_is_listed() {
+        let (events, _) = broadcast::channel(1);
+        let max_running = MaxRunning {
+            of_all: 1,
+            of_client: 1,
+            of_front: 1,
+        };
+        let stopping = CancellationToken::new();
+        let registry = Registry::new(max_running, events, stopping);
+        let id: TerminalId = "term_aaaaaaaaaaaa".parse().unwrap();
+        let owner = Owner {
+            front: Front::Cli,
+            uid: 0,
+            pid: 1,
+            exe: None,
+            session: None,
+            client: None,
+            agent: None,
+            terminal: None,
+        };
+        let is_waited_for = || registry.listed(&id).now_or_never().is_none();
+        assert!(!is_waited_for());
+        let reservation = registry.reserve(&id, &owner, &CreateTerminal::default(), None);
+        let reservation = reservation.unwrap();
+        assert!(!is_waited_for(), "a person may be asked meanwhile");
+        reservation.set_pid(7);
+        let mut waiting = Box::pin(registry.listed(&id));
+        assert!((&mut waiting).now_or_never().is_none());
+        drop(reservation);
+        assert!(waiting.now_or_never().is_some());
+        assert!(!is_waited_for());
     }
 }
