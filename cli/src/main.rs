@@ -24,6 +24,7 @@ mod interrupt;
 mod json;
 mod moment;
 mod output;
+mod output_file;
 mod output_position;
 mod secret;
 mod setup;

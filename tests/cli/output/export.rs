@@ -1,6 +1,8 @@
 //! `export`: recordings that others read.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -143,4 +145,80 @@ fn an_export_that_is_ended_leaves_nothing_beside_the_file() {
             (1, "before")
         );
     }
+}
+
+#[test]
+fn an_output_file_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "echo", "written"]);
+    ok(&daemon, &["wait", &id]);
+    let kept = daemon.path("kept");
+    let other = daemon.path("other");
+    let man = daemon.path("man1");
+    fs::create_dir(&man).unwrap();
+    let export = daemon.path("out.text");
+    let picture = daemon.path("out.svg");
+    let animation = daemon.path("out.png");
+    let page = man.join("termctl-run.1");
+    fs::write(&kept, "before").unwrap();
+    for link in [&export, &picture, &animation, &page] {
+        symlink(&kept, link).unwrap();
+    }
+    let export_to = |path: &Path| {
+        let path = path.to_str().unwrap();
+        ok(&daemon, &["export", &id, "--format", "text", "-o", path]);
+    };
+    export_to(&export);
+    let picture_path = picture.to_str().unwrap();
+    ok(&daemon, &["screenshot", &id, "-o", picture_path]);
+    let animation_path = animation.to_str().unwrap();
+    ok(
+        &daemon,
+        &["screenshot", &id, "--animate", "-o", animation_path],
+    );
+    ok(&daemon, &["man", man.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "before");
+    for written in [&export, &picture, &animation, &page] {
+        assert!(fs::symlink_metadata(written).unwrap().is_file());
+    }
+    assert_eq!(fs::read_to_string(&export).unwrap().trim(), "written");
+    // A link that leads nowhere makes no file there, and one to a pipe writes nothing into it.
+    let dangling = daemon.path("dangling.text");
+    symlink(&other, &dangling).unwrap();
+    export_to(&dangling);
+    assert!(!other.exists());
+    let piped = daemon.path("piped.text");
+    symlink("/dev/null", &piped).unwrap();
+    export_to(&piped);
+    assert_eq!(fs::read_to_string(&piped).unwrap().trim(), "written");
+}
+
+#[test]
+fn an_export_goes_to_devices_and_pipes() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "echo", "written"]);
+    ok(&daemon, &["wait", &id]);
+    let out = ok(
+        &daemon,
+        &["export", &id, "--format", "text", "-o", "/dev/stdout"],
+    );
+    assert_eq!(out.trim(), "written");
+    ok(&daemon, &["export", &id, "-o", "/dev/null"]);
+    let script = format!(
+        "cd '{}' && mkfifo fifo && {{ cat fifo > of-fifo & }}
+        t() {{ '{}' export {id} --format text -o \"$1\"; }}
+        t fifo && wait && echo first > appended && t /dev/stdout >> appended && t /dev/fd/3 3> descriptor",
+        daemon.path("").display(),
+        env!("CARGO_BIN_EXE_termctl"),
+    );
+    let shell = daemon.command("sh").args(["-c", &script]).output().unwrap();
+    assert!(shell.status.success(), "{shell:?}");
+    let text = |name: &str| fs::read_to_string(daemon.path(name)).unwrap();
+    assert_eq!(text("of-fifo").trim(), "written");
+    assert_eq!(text("descriptor").trim(), "written");
+    let appended = text("appended");
+    assert_eq!(
+        appended.split_whitespace().collect::<Vec<_>>(),
+        ["first", "written"]
+    );
 }

@@ -4,7 +4,6 @@ pub(super) mod cast;
 mod page;
 pub(super) mod playback;
 mod recording;
-mod sink;
 
 use termd_client::escape::terminal_command;
 use termd_client::{BadAnswer, Form, Link, OutputReader};
@@ -15,7 +14,7 @@ use tokio::signal::unix::SignalKind;
 
 use self::cast::{CastWriter, Event, Header, Version};
 use self::playback::Playback;
-use self::sink::Sink;
+
 use super::Context;
 use super::history::list;
 use super::show::show;
@@ -23,6 +22,7 @@ use crate::args::{ExportArgs, ExportFormatArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::json;
+use crate::output_file::OutputFile;
 use crate::signal_number::SIGXFSZ;
 use crate::signals::{self, Signals};
 
@@ -31,10 +31,10 @@ pub(super) async fn run(context: Context, args: ExportArgs) -> Result<ExitCode, 
     let info = show(&link, &TerminalRef(args.terminal)).await?;
     // Before there is something to tidy up. Elsewhere a signal ends a write that blocks, too.
     let signals = match &args.output {
-        Some(path) if Sink::has_part(path) => Some(Signals::catch()?),
+        Some(path) if OutputFile::has_part(path) => Some(Signals::catch()?),
         _ => None,
     };
-    let sink = Sink::open(args.output)?;
+    let sink = OutputFile::open(args.output)?;
     let written = write(&link, &info, args.format, sink);
     let Some(mut signals) = signals else {
         return written.await.map(|()| ExitCode::OK);
@@ -52,7 +52,7 @@ async fn write(
     link: &Link,
     info: &TerminalInfo,
     format: ExportFormatArg,
-    mut sink: Sink,
+    mut sink: OutputFile,
 ) -> Result<(), CliError> {
     match format {
         ExportFormatArg::Asciicast => cast(link, info, Version::V3, &mut sink).await?,
@@ -74,7 +74,7 @@ async fn copy(
     link: &Link,
     info: &TerminalInfo,
     form: Form,
-    sink: &mut Sink,
+    sink: &mut OutputFile,
 ) -> Result<(), CliError> {
     let terminal = TerminalRef::from(&info.id);
     let mut reader = OutputReader::new(link, terminal, ReadFrom::Offset(info.start)).in_form(form);
@@ -102,7 +102,7 @@ async fn cast(
     link: &Link,
     info: &TerminalInfo,
     version: Version,
-    sink: &mut Sink,
+    sink: &mut OutputFile,
 ) -> Result<(), CliError> {
     let commands = commands(link, info).await?;
     let playback = Playback::open(link, info, &commands, info.start).await?;

@@ -9,8 +9,8 @@ use termd_vt::{Model, Scrollback};
 
 use super::cast::Event;
 use super::playback::Playback;
-use super::sink::Sink;
 use crate::error::CliError;
+use crate::output_file::OutputFile;
 
 /// Most lines of a page. A browser shows more only slowly.
 const MAX_LINES: usize = 100_000;
@@ -20,7 +20,7 @@ const MAX_LINES_BYTES: usize = 64 << 20;
 pub(super) async fn write(
     link: &Link,
     info: &TerminalInfo,
-    sink: &mut Sink,
+    sink: &mut OutputFile,
 ) -> Result<(), CliError> {
     let playback = Playback::open(link, info, &[], info.start).await?;
     let (cols, rows) = playback.size();

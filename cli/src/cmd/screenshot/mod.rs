@@ -4,10 +4,9 @@ mod animation;
 mod film;
 
 use std::ffi::OsStr;
-use std::fs;
 
 use serde_json::json;
-use termd_picture::{CursorDrawing, Format, Look, Picture};
+use termd_picture::{CursorDrawing, Format, Look};
 use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
 use termd_proto::screen::ReadScreen;
@@ -18,6 +17,7 @@ use crate::args::{ScreenshotArgs, ThemeArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
+use crate::output_file::OutputFile;
 use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitCode, CliError> {
@@ -44,7 +44,7 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
         }
         let link = context.open().await?;
         let (picture, frames) = animation::draw(&link, args, &look).await?;
-        write(args, &picture)?;
+        OutputFile::write_all(&args.output, &picture.bytes)?;
         if context.json {
             output::print_json(&json!({
                 "file": args.output,
@@ -69,7 +69,7 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     }
     let screen = link.repeat(&request).await?.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
-    write(args, &picture)?;
+    OutputFile::write_all(&args.output, &picture.bytes)?;
     if context.json {
         output::print_json(&json!({
             "file": args.output,
@@ -81,11 +81,4 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
         }))?;
     }
     Ok(ExitCode::OK)
-}
-
-fn write(args: &ScreenshotArgs, picture: &Picture) -> Result<(), CliError> {
-    fs::write(&args.output, &picture.bytes).map_err(|source| CliError::Unwritable {
-        path: args.output.clone(),
-        source,
-    })
 }

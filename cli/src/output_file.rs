@@ -1,15 +1,20 @@
-//! Where an export goes: a file, or standard output.
+//! Where an option such as `--output FILE` writes: a file, a device or a pipe, or standard output.
+//!
+//! termctl writes as its user, also where an agent may write, and an agent may have put a symbolic link at the
+//! name. No link there is followed: a new file takes the place of the name itself (decision 0170).
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::error::CliError;
 use crate::output;
 
-/// Where it goes.
 #[derive(Debug)]
-pub(super) enum Sink {
+pub(crate) enum OutputFile {
     Stdout,
     File {
         path: PathBuf,
@@ -18,9 +23,9 @@ pub(super) enum Sink {
     },
 }
 
-/// What is written stands beside the file until it is whole: an export that fails leaves the file as it was.
+/// What is written stands beside the file until it is whole: a failure leaves the file as it was.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(crate) struct Part {
     path: PathBuf,
     /// The file that it becomes.
     file: PathBuf,
@@ -28,17 +33,17 @@ pub(super) struct Part {
 
 impl Part {
     /// Beside a file, or where there is none yet.
-    fn create(path: &Path) -> io::Result<(File, Self)> {
-        // A link stays one.
-        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    fn create(file: &Path) -> io::Result<(File, Self)> {
         let mut name = file.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let part = Self {
             path: file.with_file_name(name),
-            file,
+            file: file.to_owned(),
         };
         let created = File::create_new(&part.path)?;
-        if let Ok(before) = fs::metadata(&part.file) {
+        if let Ok(before) = fs::symlink_metadata(file)
+            && before.is_file()
+        {
             created.set_permissions(before.permissions())?;
         }
         Ok((created, part))
@@ -56,23 +61,25 @@ impl Drop for Part {
     }
 }
 
-impl Sink {
+impl OutputFile {
     /// Whether what is written stands beside the file at this path until it is whole. A device or a pipe is
     /// written to; a directory refuses.
-    pub(super) fn has_part(path: &Path) -> bool {
-        path != Path::new("-") && fs::metadata(path).map_or(true, |known| known.is_file())
+    pub(crate) fn has_part(path: &Path) -> bool {
+        path != Path::new("-")
+            && !is_descriptor(path)
+            && fs::symlink_metadata(path)
+                .map_or(true, |known| known.is_file() || known.is_symlink())
     }
 
     /// A file; standard output without a path, and for `-`.
-    pub(super) fn open(path: Option<PathBuf>) -> Result<Self, CliError> {
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, CliError> {
         let Some(path) = path.filter(|path| path != Path::new("-")) else {
             return Ok(Self::Stdout);
         };
         let opened = if Self::has_part(&path) {
             Part::create(&path).map(|(file, part)| (file, Some(part)))
         } else {
-            let file = File::options().write(true).open(&path);
-            file.map(|file| (file, None))
+            open_existing(&path).map(|file| (file, None))
         };
         match opened {
             Ok((file, part)) => Ok(Self::File {
@@ -84,7 +91,14 @@ impl Sink {
         }
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    /// Writes all of a file.
+    pub(crate) fn write_all(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+        let mut file = Self::open(Some(path.to_owned()))?;
+        file.write(bytes)?;
+        file.finish()
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         match self {
             Self::Stdout => output::print(bytes),
             Self::File { path, file, .. } => unwritable(path, file.write_all(bytes)),
@@ -92,12 +106,12 @@ impl Sink {
     }
 
     /// Writes a line, if there is one.
-    pub(super) fn write_some(&mut self, line: Option<String>) -> Result<(), CliError> {
+    pub(crate) fn write_some(&mut self, line: Option<String>) -> Result<(), CliError> {
         line.map_or(Ok(()), |line| self.write(line.as_bytes()))
     }
 
     /// Writes what is left.
-    pub(super) fn finish(self) -> Result<(), CliError> {
+    pub(crate) fn finish(self) -> Result<(), CliError> {
         match self {
             Self::Stdout => Ok(()),
             Self::File {
@@ -110,6 +124,28 @@ impl Sink {
             }
         }
     }
+}
+
+/// Opens a device, a pipe or a descriptor of termctl's.
+fn open_existing(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // A descriptor may be of a file that the shell has opened with `>>`.
+    options.append(true);
+    if !is_descriptor(path) {
+        // A link may have taken the place of the device meanwhile.
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Whether the path is one of the kernel's links to a descriptor, such as a shell's `>(command)`.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/stderr"]
+        .map(Path::new)
+        .contains(&path)
+        || path.parent().is_some_and(|directory| {
+            directory == Path::new("/dev/fd") || directory == Path::new("/proc/self/fd")
+        })
 }
 
 fn unwritable(path: &Path, written: io::Result<()>) -> Result<(), CliError> {
