@@ -66,6 +66,9 @@ pub struct CommandInfo {
     /// absent where not all of it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_sha256: Option<String>,
+    /// Whether it is what an imported recording says. Then it was not run here, if anywhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
 }
 
 /// Which commands `command.list` lists; an absent field does not restrict.

@@ -38,6 +38,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         rules_for_an_agents_termctl,
     ),
     (
+        "agents_recordings_are_an_agents_and_were_not_run",
+        recording_of_an_agent,
+    ),
+    (
         "agents_use_no_terminal_of_a_person_unasked",
         foreign_terminal,
     ),
@@ -312,6 +316,34 @@ fn rules_for_an_agents_termctl() {
         json!(["limited"]),
         "{shown}"
     );
+}
+
+/// An import makes a terminal of any text, with any command and time.
+fn recording_of_an_agent() {
+    let daemon = TestDaemon::start();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let recording = concat!(
+        "{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":1500000000}\n",
+        "[0.5,\"m\",\"cargo test\"]\n[1.0,\"o\",\"all tests pass\"]\n",
+    );
+    let file = daemon.path("state").join("forged.cast");
+    fs::write(&file, recording).unwrap();
+    let script = format!("{TERMCTL} import {} --label ci", file.display());
+    let terminal = run_script(&daemon, &mut agent, &script);
+    wait(&mut agent, &terminal);
+    let mut person = client(&daemon, "cli", "a person");
+    let shown = person.ok("session.show", &json!({ "id": "ci" }));
+    assert_eq!(shown["owner"]["agent"]["front"], "mcp", "{shown}");
+    let filter = json!({ "terminal": "ci" });
+    let commands = person.ok("command.list", &json!({ "filter": filter }));
+    let imported = |command: &Value| command["imported"] == true;
+    let commands = commands["commands"].as_array().unwrap();
+    assert!(
+        commands.len() == 2 && commands.iter().all(imported),
+        "{commands:?}"
+    );
+    let found = person.ok("output.search", &json!({ "pattern": "tests pass" }));
+    assert_eq!(found["hits"][0]["command"]["imported"], true, "{found}");
 }
 
 /// A shell that a person has opened.

@@ -140,11 +140,14 @@ pub(super) fn as_typed(command: &CommandInfo) -> String {
 /// Failed, or nothing that is worth a colour.
 fn tone_of(command: &CommandInfo) -> Option<Tone> {
     let has_failed = command.signal.is_some() || command.exit_code.is_some_and(|code| code != 0);
-    has_failed.then_some(Tone::Bad)
+    (has_failed && !command.imported).then_some(Tone::Bad)
 }
 
-/// `-` while the command runs, `?` if its exit code is unknown.
+/// `-` while the command runs, `?` if its exit code is unknown, and `imported` where only a recording says it.
 fn exit(command: &CommandInfo) -> String {
+    if command.imported {
+        return "imported".to_owned();
+    }
     match (&command.signal, command.exit_code, command.ended_at_ms) {
         (Some(signal), _, _) => signal.clone(),
         (None, Some(code), _) => code.to_string(),
@@ -174,6 +177,7 @@ mod tests {
             start: Offset::ZERO,
             end: None,
             output_sha256: None,
+            imported: false,
         }
     }
 

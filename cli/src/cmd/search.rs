@@ -261,9 +261,10 @@ fn cut(text: &str, display: Display, taken: usize) -> String {
     }
 }
 
-/// `[N] EXIT COMMAND`.
+/// `[N] EXIT COMMAND`; `[N] imported COMMAND` where only a recording says it.
 fn described(command: &CommandInfo) -> String {
     let exit = match (&command.signal, command.exit_code) {
+        _ if command.imported => "imported".to_owned(),
         (Some(signal), _) => escaped(signal),
         (None, Some(code)) => code.to_string(),
         (None, None) => "-".to_owned(),
@@ -294,6 +295,7 @@ mod tests {
             start: Offset(5),
             end: None,
             output_sha256: None,
+            imported: false,
         };
         let output = OutputHit {
             terminal: command.terminal.clone(),

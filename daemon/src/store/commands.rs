@@ -1,5 +1,7 @@
 //! The rows of commands run in shells, and looking commands up.
 
+use std::sync::LazyLock;
+
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 use termd_proto::command::{CommandInfo, CommandPage};
@@ -79,6 +81,21 @@ const MIN_INDEXED_CHARS: usize = 3;
 /// Words of a query that are searched for; further ones would hardly narrow the result.
 const MAX_WORDS: usize = 16;
 
+/// Commands, and whether each is of an imported recording.
+const SELECT: &str = "SELECT *, EXISTS (SELECT 1 FROM terminals WHERE terminals.id = commands.terminal \
+     AND imported_at_ms IS NOT NULL) AS imported FROM commands";
+static NTH_LAST: LazyLock<String> = LazyLock::new(|| {
+    format!("{SELECT} WHERE terminal = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2")
+});
+static BY_NUMBER: LazyLock<String> =
+    LazyLock::new(|| format!("{SELECT} WHERE terminal = ?1 AND number = ?2"));
+static BETWEEN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{SELECT} WHERE terminal = ?1 AND start_offset < ?3 \
+         AND (end_offset IS NULL OR end_offset > ?2) ORDER BY number DESC"
+    )
+});
+
 /// Writes a command's beginning or its end. A server that reads output a second time reports both
 /// again, which changes nothing.
 pub(super) async fn put_command(
@@ -152,7 +169,7 @@ pub(super) async fn list(
     cursor: Option<&str>,
     limit: u32,
 ) -> Result<CommandPage, StoreError> {
-    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM commands WHERE 1");
+    let mut query = QueryBuilder::<Sqlite>::new(format!("{SELECT} WHERE 1"));
     if let Some(cursor) = cursor {
         let (at_ms, seq) = parse_cursor(cursor)?;
         query.push(" AND (started_at_ms, seq) < (").push_bind(at_ms);
@@ -220,13 +237,11 @@ pub(super) async fn command(
     number: i64,
 ) -> Result<Option<CommandInfo>, StoreError> {
     let query = if number < 0 {
-        sqlx::query(
-            "SELECT * FROM commands WHERE terminal = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2",
-        )
-        .bind(terminal.as_str())
-        .bind(-1 - number)
+        sqlx::query(NTH_LAST.as_str())
+            .bind(terminal.as_str())
+            .bind(-1 - number)
     } else {
-        sqlx::query("SELECT * FROM commands WHERE terminal = ?1 AND number = ?2")
+        sqlx::query(BY_NUMBER.as_str())
             .bind(terminal.as_str())
             .bind(number)
     };
@@ -240,15 +255,12 @@ pub(super) async fn commands_between(
     terminal: &TerminalId,
     (start, end): (Offset, Offset),
 ) -> Result<Vec<CommandInfo>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT * FROM commands WHERE terminal = ?1 AND start_offset < ?3 \
-         AND (end_offset IS NULL OR end_offset > ?2) ORDER BY number DESC",
-    )
-    .bind(terminal.as_str())
-    .bind(integer(start.0))
-    .bind(integer(end.0))
-    .fetch_all(connection)
-    .await?;
+    let rows = sqlx::query(BETWEEN.as_str())
+        .bind(terminal.as_str())
+        .bind(integer(start.0))
+        .bind(integer(end.0))
+        .fetch_all(connection)
+        .await?;
     Ok(rows.iter().map(command_of).collect::<Result<_, _>>()?)
 }
 
@@ -287,5 +299,6 @@ fn command_of(row: &SqliteRow) -> Result<CommandInfo, sqlx::Error> {
         start: Offset(row.try_get("start_offset")?),
         end: row.try_get::<Option<u64>, _>("end_offset")?.map(Offset),
         output_sha256: row.try_get("output_sha256")?,
+        imported: row.try_get("imported")?,
     })
 }

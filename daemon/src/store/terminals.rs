@@ -101,7 +101,8 @@ impl FromRow<'_, SqliteRow> for TerminalRow {
                 exe: row.try_get("owner_exe")?,
                 session: row.try_get("session")?,
                 client: row.try_get("client")?,
-                agent: None,
+                // A later termd may have written a front that this one does not know.
+                agent: optional_text("owner_agent")?.and_then(|agent| from_json(agent).ok()),
                 terminal: None,
             },
             created_at_ms: row.try_get("created_at_ms")?,
@@ -135,7 +136,7 @@ static PUT_TERMINAL: LazyLock<String> = LazyLock::new(|| {
                    released_at_ms, closed_at_ms, output_byte_limit, meta, close_cause, \
                    idle_timeout_ms, last_activity_ms, scrollback_lines, first_cols, first_rows, \
                    stdio, confinement, end_cause, agent_line, imported_at_ms, \
-                   seen_at_ms, tags";
+                   seen_at_ms, tags, owner_agent";
     // Texts that are redacted are written once: a row from the database has marks.
     upsert("terminals", "id", columns, &["argv", "meta", "agent_line"])
 });
@@ -163,6 +164,7 @@ pub(super) async fn put_terminal(
     let meta = row.meta.as_ref().map(serde_json::to_string).transpose();
     let held_to = row.held_to.as_ref().map(serde_json::to_string).transpose();
     let tags = tags_json(&row.tags)?;
+    let agent = row.owner.agent.as_ref().map(serde_json::to_string);
     sqlx::query(PUT_TERMINAL.as_str())
         .bind(row.id.as_str())
         .bind(row.label.as_ref().map(Label::as_str))
@@ -198,6 +200,7 @@ pub(super) async fn put_terminal(
         .bind(row.imported_at_ms)
         .bind(row.seen_at_ms)
         .bind(tags)
+        .bind(agent.transpose().map_err(json)?)
         .execute(&mut *connection)
         .await?;
     sqlx::query(PUT_COMMAND.as_str())

@@ -71,6 +71,14 @@ fn an_imported_terminal_is_closed_and_marked_and_can_be_read_and_shown() {
 
     let commands = termctl(&daemon, &["export", "demo", "--format", "json"]).json();
     assert_eq!(commands[1]["text"], "second");
+    assert_eq!(commands[1]["imported"], true);
+    let own = ok(&daemon, &["history", "demo"]);
+    for (text, words) in [
+        (own, "imported  -          second"),
+        (ok(&daemon, &["search", "bye"]), "[1] imported second"),
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
     let history = ok(&daemon, &["history"]);
     assert!(
         !history.contains("second"),

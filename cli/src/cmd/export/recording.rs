@@ -143,6 +143,7 @@ mod tests {
             start: Offset(start),
             end: None,
             output_sha256: None,
+            imported: false,
         }
     }
 

@@ -10,9 +10,9 @@ macro_rules! migration {
 }
 
 /// The schema that this binary writes.
-pub(crate) const SCHEMA_VERSION: i64 = 16;
+pub(crate) const SCHEMA_VERSION: i64 = 17;
 /// Names and statements, oldest first. The number of each, from 1, is the `user_version` that it sets.
-const MIGRATIONS: [(&str, &str); 16] = [
+const MIGRATIONS: [(&str, &str); 17] = [
     ("init", migration!("0001_init.sql")),
     ("command_search", migration!("0002_command_search.sql")),
     ("screens", migration!("0003_screens.sql")),
@@ -29,6 +29,7 @@ const MIGRATIONS: [(&str, &str); 16] = [
     ("size_times", migration!("0014_size_times.sql")),
     ("attention", migration!("0015_attention.sql")),
     ("tags", migration!("0016_tags.sql")),
+    ("owner_agent", migration!("0017_owner_agent.sql")),
 ];
 
 /// The statements of each migration, oldest first.

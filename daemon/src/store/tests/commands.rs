@@ -89,6 +89,7 @@ async fn a_command_reads_back_and_is_written_once() {
         start: Offset(100),
         end: Some(Offset(150)),
         output_sha256: None,
+        imported: false,
     };
     assert_eq!(
         store.command(&id(1), 1).await.unwrap(),

@@ -1,6 +1,7 @@
 //! Rows of terminals and commands.
 
 use serde_json::json;
+use termd_proto::terminal::Agent;
 
 use super::*;
 use crate::store::StoreError;
@@ -31,6 +32,13 @@ async fn a_row_reads_back_as_it_was_put_and_keeps_its_offsets() {
     row.closed_at_ms = Some(7);
     row.owner.front = Front::Mcp;
     row.owner.exe = None;
+    row.owner.agent = Some(Box::new(Agent {
+        front: Front::Acp,
+        client: Some("zed".to_owned()),
+        pid: 7,
+        started: 8,
+        aliases: Vec::new(),
+    }));
     row.cols = 132;
     // The offsets of the caller's row are not written.
     row.end = Offset(1);

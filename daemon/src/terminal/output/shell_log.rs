@@ -142,6 +142,7 @@ impl ShellLog {
                     start: started.start_offset,
                     end: None,
                     output_sha256: None,
+                    imported: false,
                 });
             }
             CommandChange::Ended(ended) => {

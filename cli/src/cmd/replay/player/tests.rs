@@ -36,6 +36,7 @@ fn command(number: u64, start: u64) -> CommandInfo {
         start: Offset(start),
         end: None,
         output_sha256: None,
+        imported: false,
     }
 }
 

@@ -175,6 +175,7 @@ fn stored(number: u64, start: u64, end: Option<u64>) -> CommandInfo {
         start: Offset(start),
         end: end.map(Offset),
         output_sha256: None,
+        imported: false,
     }
 }
 
