@@ -25,6 +25,7 @@ mod remote;
 mod sending;
 pub(crate) mod session;
 pub(crate) mod tokens;
+pub(crate) mod values;
 
 use termd_proto::policy::MAX_JUDGED_BYTES;
 

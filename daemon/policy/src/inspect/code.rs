@@ -12,6 +12,7 @@ use crate::danger::code::call_effect::CallEffect;
 use crate::danger::code::calls::aliases;
 use crate::danger::code::plain;
 use crate::danger::code::tokens::{Token, tokens};
+use crate::danger::code::values::{Value, Values};
 use crate::program::input::runs_stdin;
 use crate::program::kind::{ProgramKind, base_name, has_commands, program_kind};
 use crate::program::wrapper::vim_script::is_editor;
@@ -24,6 +25,8 @@ const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 /// Programs that run JavaScript.
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
+/// What the module that starts programs is called in JavaScript.
+const MODULE_NAMES: &[&str] = &["child_process", "childProcess", "cp", "child", "proc"];
 /// What holds calls that start programs.
 const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
 
@@ -43,6 +46,8 @@ pub(super) struct Started {
     pub(super) runs_unread: bool,
     /// Whether the code starts what it is given: its arguments, or what it reads.
     pub(super) runs_input: bool,
+    /// The calls that start what the code puts together at run time, out of what is not known.
+    pub(super) assembled_calls: usize,
     /// Whether the code may start something by a way that is not followed. It matters to rules alone.
     pub(super) may_start: bool,
 }
@@ -74,6 +79,7 @@ pub(super) fn started(program: &str, code: &str) -> Started {
         program,
         tokens: &tokens,
         names: &names,
+        values: Values::of(program),
         started,
         calls: 0,
     };
@@ -239,6 +245,8 @@ struct Scan<'a> {
     program: &'a str,
     tokens: &'a [Token],
     names: &'a HashMap<String, String>,
+    /// What variables hold where the reading has come to.
+    values: Values,
     started: Started,
     /// The calls found that start programs.
     calls: usize,
@@ -251,6 +259,7 @@ impl Scan<'_> {
             Token::Shell(_) | Token::Sign(_) => false,
         });
         for at in 0..self.tokens.len() {
+            self.values.read(self.tokens, at);
             match self.tokens.get(at) {
                 Some(Token::Word(word)) => {
                     let name = self.names.get(word).unwrap_or(word).clone();
@@ -259,6 +268,8 @@ impl Scan<'_> {
                 Some(Token::Shell(text)) if self.runs_backticks() => {
                     self.calls += 1;
                     self.started.runs_unread |= has_value(text) || is_interpolated(text);
+                    self.started.assembled_calls +=
+                        usize::from(self.values.begins_with_assembled(text));
                 }
                 // Opened as a file, such a text is a command.
                 Some(Token::Text(text)) if is_listed(self.program, "perl ruby irb") => {
@@ -318,6 +329,8 @@ impl Scan<'_> {
             self.started.runs_unread |= !self.is_literal(at + 1);
             self.started.may_start |= self.feeds(at + 1);
             self.started.runs_input |= self.is_input(at + 1);
+            self.started.assembled_calls +=
+                usize::from(self.is_line_of(at) && self.is_assembled(at + 1));
         } else if starts {
             let is_import = before.is_some_and(|at| self.is_word(at, &["import"]))
                 || self.is_word(at + 1, &["as"]);
@@ -342,7 +355,12 @@ impl Scan<'_> {
                 Some(Token::Text(text)) if is_code && self.is_literal(at + 1) => {
                     self.started.code.push(text.clone());
                 }
-                _ => self.started.runs_unread = true,
+                _ => {
+                    self.started.runs_unread = true;
+                    let assembles = self.values.assembles_code(self.tokens, at + 1);
+                    self.started.assembled_calls += usize::from(is_code && assembles);
+                    self.started.runs_input |= is_code && self.is_input(at + 1);
+                }
             }
         } else if name == "eval" && is_listed(self.program, SCRIPTS) && !is_call && !is_member {
             // `(0, eval)("…")`: what is called later may be any of the texts.
@@ -352,6 +370,10 @@ impl Scan<'_> {
             });
             self.started.code.extend(texts);
             self.started.runs_unread = true;
+        } else if name.ends_with("send") && is_call && is_listed(self.program, "ruby irb pry") {
+            // A method whose name is put together: `send(:sys.to_s + "tem", "x")`.
+            self.started.assembled_calls +=
+                usize::from(self.values.assembles_code(self.tokens, at + 1));
         } else if CallEffect::Finds.is_of(name) && is_call {
             let holds = matches!(self.tokens.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
             let is_getter = name == "getattr" || name == "const_get";
@@ -359,6 +381,21 @@ impl Scan<'_> {
         } else if name == "open" && is_listed(self.program, "perl ruby irb") {
             self.open(at);
         }
+    }
+
+    /// Whether the arguments that begin at a token begin with a text that is put together.
+    fn is_assembled(&self, from: usize) -> bool {
+        let from = from + usize::from(self.sign(from) == Some('('));
+        self.values.expression(self.tokens, from).0 == Value::Assembled
+    }
+
+    /// Whether a name is that of a call that starts something, and no method of a pattern: `/x/.exec(text)`.
+    fn is_line_of(&self, at: usize) -> bool {
+        let is_exec = self.is_word(at, &["exec"]) && is_listed(self.program, SCRIPTS);
+        let is_member = at.checked_sub(1).and_then(|at| self.sign(at)) == Some('.');
+        !(is_exec && is_member)
+            || at >= 2 && self.is_word(at - 2, MODULE_NAMES)
+            || at >= 2 && self.sign(at - 2) == Some(')')
     }
 
     /// Takes the line that Lua gives to a shell: whatever `os` is called, `execute` is its function.
@@ -489,6 +526,10 @@ impl Scan<'_> {
                     .is_some_and(|at| matches!(self.tokens.get(at), Some(Token::Text(_))))
             };
             self.started.runs_unread |= !is_text(1) || is_text(2);
+            let name = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+            self.started.assembled_calls += usize::from(
+                matches!(name, Some(Token::Word(name)) if self.values.is_assembled(name)),
+            );
             return;
         }
         // gawk(1): `|&` leads both ways.
@@ -499,7 +540,10 @@ impl Scan<'_> {
                 self.started.may_start |= runs_input(text);
             }
             _ if self.is_word(from, &["getline"]) => {}
-            _ => self.started.runs_unread = true,
+            _ => {
+                self.started.runs_unread = true;
+                self.started.assembled_calls += usize::from(self.is_assembled(from));
+            }
         }
         self.started.runs_unread |= !self.is_literal(from);
     }

@@ -33,6 +33,14 @@ use crate::work;
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
 
+/// What one reading of a code starts.
+struct StartsOfCode {
+    /// Something that the code does not name by a literal.
+    runs_unread: bool,
+    /// Something that the code puts together at run time.
+    runs_assembled: bool,
+}
+
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -293,24 +301,34 @@ impl Inspector {
             }
             Code::OfOtherLanguage => text,
         };
-        let readings = [
-            code::constants::folded(text),
-            code::lisp::as_calls(program, text),
-        ];
-        let mut runs_unread = self.code_as_written(program, text, span);
-        for text in readings.into_iter().flatten() {
-            runs_unread |= self.code_as_written(program, &text, span);
+        let mut found = self.code_as_written(program, text, span);
+        if let Some(calls) = code::lisp::as_calls(program, text) {
+            found.runs_unread |= self.code_as_written(program, &calls, span).runs_unread;
         }
-        runs_unread
+        if let Some(folded) = code::constants::folded(program, text) {
+            let of_folded = self.code_as_written(program, &folded, span);
+            found.runs_unread |= of_folded.runs_unread;
+            // What is put together out of constants is one there.
+            found.runs_assembled = of_folded.runs_assembled;
+        }
+        if found.runs_assembled {
+            let reason = "it starts what it puts together";
+            self.inspection.note(Verdict::Unknown, reason, span);
+        }
+        found.runs_unread
     }
 
-    fn code_as_written(&mut self, program: &str, text: &str, span: Span) -> bool {
+    fn code_as_written(&mut self, program: &str, text: &str, span: Span) -> StartsOfCode {
+        let unread = StartsOfCode {
+            runs_unread: true,
+            runs_assembled: false,
+        };
         if !self.inspection.count_text(text.len(), span) {
-            return true;
+            return unread;
         }
         if code::calls::are_too_many(text) {
             self.inspection.note_too_much(span);
-            return true;
+            return unread;
         }
         if let Some(reason) = code::danger(
             &self.inspection.programs,
@@ -377,7 +395,10 @@ impl Inspector {
         if started.runs_unread || started.may_start {
             self.inspection.note_possible(span);
         }
-        started.runs_unread
+        StartsOfCode {
+            runs_unread: started.runs_unread,
+            runs_assembled: started.assembled_calls > 0,
+        }
     }
 
     /// Inspects what a name stands for that the text has defined: a function, or an alias. It is

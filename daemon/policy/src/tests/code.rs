@@ -24,7 +24,7 @@ fn argv(program: &str, code: &str) -> Vec<String> {
     words.chain([code]).map(str::to_owned).collect()
 }
 
-fn judged(program: &str, code: &str, policy: &Policy) -> Judgement {
+pub(super) fn judged(program: &str, code: &str, policy: &Policy) -> Judgement {
     let argv = argv(program, code);
     let request = Request {
         front: Front::Mcp,

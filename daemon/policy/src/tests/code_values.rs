@@ -171,3 +171,156 @@ fn what_may_be_read_in_two_ways_is_not_fine() {
         &["x <- read.csv(\"a.csv\") # all\nprint(summary(x))"],
     );
 }
+
+#[test]
+fn a_text_that_is_put_together_and_started_is_a_question() {
+    all_are_stopped(
+        "python3",
+        &[
+            "import os\nc='rm'\nc+=' -rf '\nos.system(c+'v') # v",
+            "import os\nc='x'\nc='rm'\nc=c+' -rf'\nos.system(c+' v')",
+            "import os\nc=''\nfor x in [114,109]: c+=chr(x)\nos.system(c+' v')",
+            "import os\nos.system(''.join(x for x in 'v -fr mr'[::-1])) # v",
+            "import os\nc=['r'+x for x in 'm']\nc.append('v')\nos.system(' '.join(c)) # v",
+            "import os\nc='Xm -rf v'\nd=c.replace('X',y)\nos.system(d)",
+            "import os\nc='XM -RF V'.translate(t)\nos.system(c.lower()) # v",
+            "exec(''.join(map(chr, [112]))) # v",
+            "s='imp'\ns+=x\nexec(s) # v",
+            "import os\nos.system(f'{\"rm\"} -rf v')",
+            "eval(input()) # v",
+        ],
+    );
+    all_are_stopped(
+        "node",
+        &[
+            "let c='rm';c+=' -rf v';require('child_process').execSync(c)",
+            "let s='';for(const c of [114])s+=String.fromCharCode(c);require('child_process').execSync(s+' v')",
+            "const a=[];a.push(x);require('child_process').execSync(a.join('')+' v')",
+            "require('child_process').exec(['r','m'].map(x=>x).join('')+' -rf v')",
+            "eval('req'+x+'(v)')",
+            "eval(process.argv[1]) // v",
+            "let p='x';p=p.split('').reverse().join('');new Function(p)() // v",
+        ],
+    );
+    all_are_stopped(
+        "ruby",
+        &[
+            "c='rm'; c << ' -rf v'; system(c)",
+            "c='mr'; c.reverse!; system(c + ' -rf v')",
+            "eval ['73797374656d2822726d202d72662076222900'].pack('H*') # v",
+            "send(:sys.to_s+'tem','rm -rf v')",
+            "puts `#{'rm'} -rf v`",
+            "x='ma'; x.tr!('a-z','b-za'); system x # v",
+        ],
+    );
+    all_are_stopped(
+        "perl",
+        &[
+            "$c='rm'; $c.=' -rf v'; system $c",
+            "$_='se -se i'; tr/a-z/n-za-m/; system($_) # v",
+            "$c='XX -rf v'; $c =~ s/XX/$y/; system $c",
+            "$c=lc('RM -RF V'); system $c; # v",
+            "my $c = join '', map { chr } 114,109; exec \"$c -rf v\"",
+            "eval pack('H*', $x) # v",
+            "system reverse 'v fr- mr' # v",
+        ],
+    );
+    all_are_stopped(
+        "lua",
+        &[
+            "local c='rm' c=c..' -rf v' os.execute(c)",
+            "local t={} for i=1,2 do t[#t+1]=x end os.execute(table.concat(t)..' v')",
+            "local c=string.char(x,109) os.execute(c..' v')",
+            "load(('x'):gsub('x',y))() -- v",
+        ],
+    );
+    all_are_stopped(
+        "awk",
+        &[
+            "BEGIN{c=\"rm\"; c=c \" -rf v\"; while((c|getline l)>0);}",
+            "BEGIN{c=\"\"; for(i=0;i<2;i++) c=c sprintf(\"%c\",a[i]); system(c \" v\")}",
+        ],
+    );
+    all_are_stopped("php", &["$c='rm'; $c.=' -rf v'; shell_exec($c);"]);
+}
+
+#[test]
+fn a_line_whose_command_is_known_is_no_question() {
+    none_is_asked_about(
+        "python3",
+        &["s='a'\ns+='b'\nprint(s.replace('a','c').upper())"],
+    );
+    // What a rule denies may run here, so only the verdict is looked at.
+    for (program, code) in [
+        (
+            "python3",
+            "import subprocess\nc=['cargo','test']\nc+=['--all']\nsubprocess.run(c)",
+        ),
+        (
+            "python3",
+            "import subprocess\nc=['git','log']\nif x: c.append('-p')\nc.extend(args)\nsubprocess.run(c)",
+        ),
+        (
+            "python3",
+            "import subprocess\nc='pytest'\nc+=f' -k {x}'\nsubprocess.run(c,shell=True)",
+        ),
+        (
+            "python3",
+            "import subprocess\nsubprocess.run('cp '+' '.join(fs)+' out/',shell=True)",
+        ),
+        (
+            "python3",
+            "import subprocess\ndef sh(c): return subprocess.check_output(c,shell=True).decode()\nprint(sh('git log'))",
+        ),
+        (
+            "python3",
+            "import os,subprocess\nsubprocess.run([os.path.join(b,'x'),'-v'])",
+        ),
+        (
+            "python3",
+            "import subprocess,shlex\nfor c in ['ls','pwd']: subprocess.run(shlex.split(c))",
+        ),
+        (
+            "python3",
+            "import re,subprocess\nout=subprocess.run(['ls'],capture_output=True).stdout.decode()\nout=out.replace('a','b')\nprint(out)",
+        ),
+        (
+            "node",
+            "const cp=require('child_process'),path=require('path');cp.execFileSync(path.join(d,'tsc'),['-v'])",
+        ),
+        (
+            "node",
+            "const {execSync}=require('child_process');const c=['npm ci','npm test'];execSync(c.join(' && '))",
+        ),
+        (
+            "node",
+            "const cp=require('child_process');let b='';b+=cp.execSync('ls');const m=/x(.*)/.exec(b);console.log(m)",
+        ),
+        (
+            "node",
+            "const cp=require('child_process');let c='npm test';if(x)c+=' --watch';cp.execSync(c)",
+        ),
+        ("ruby", "c='git log'; c << \" -n #{n}\"; system(c)"),
+        ("ruby", "o=`git log`; o = o.gsub('a','b'); o << 'x'; puts o"),
+        (
+            "perl",
+            "my $s='a'; $s.='b'; $s =~ tr/a/b/; my $o=`ls`; print lc $s",
+        ),
+        (
+            "perl",
+            "while(<>){ chomp; my $c = \"wc -l $_\"; system($c) if -f }",
+        ),
+        ("lua", "local s='a' s=s..'b' os.execute('ls '..s)"),
+        (
+            "awk",
+            "{ s = s $1; c = \"date -d \" $2; c | getline d; close(c); print s d }",
+        ),
+    ] {
+        let judgement = super::code::judged(program, code, &crate::Policy::default());
+        assert_eq!(
+            judgement.verdict,
+            termd_proto::policy::Verdict::Safe,
+            "{program} {code}: {judgement:?}"
+        );
+    }
+}

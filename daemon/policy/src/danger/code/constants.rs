@@ -2,6 +2,7 @@
 
 use super::calls::aliases;
 use super::tokens::{Token, tokens};
+use super::values::Values;
 
 /// How often the tokens are read anew: each time, one more operation of an expression is done.
 const MAX_PASSES: usize = 12;
@@ -12,12 +13,12 @@ const MAX_TEXT: usize = 4_096;
 /// The elements of a list that are put together.
 const MAX_ELEMENTS: usize = 512;
 
-/// The code with each of these texts in one piece. `None`: it puts none together.
-pub(crate) fn folded(code: &str) -> Option<String> {
+/// The code for a program with each of these texts in one piece. `None`: it puts none together.
+pub(crate) fn folded(program: &str, code: &str) -> Option<String> {
     let read = tokens(code);
     let constants = passes(&read);
     let known = constants.as_deref().unwrap_or(&read);
-    let named = with_values(known).map(|named| passes(&named).unwrap_or(named));
+    let named = with_values(program, known).map(|named| passes(&named).unwrap_or(named));
     named.or(constants).map(|tokens| written(&tokens))
 }
 
@@ -34,19 +35,23 @@ fn passes(tokens: &[Token]) -> Option<Vec<Token>> {
 }
 
 /// The tokens with each name of a constant as the constant: `a = 're'; f(a + b)`.
-fn with_values(tokens: &[Token]) -> Option<Vec<Token>> {
+fn with_values(program: &str, tokens: &[Token]) -> Option<Vec<Token>> {
     let names = aliases(tokens);
+    let mut changes = Values::of(program);
+    for at in 0..=tokens.len() {
+        changes.read(tokens, at);
+    }
     let texts: Vec<(&str, &String)> = names
         .iter()
         .filter_map(|(name, text)| Some((name.strip_prefix('=')?, text)))
-        .filter(|(name, _)| !name.is_empty())
+        .filter(|(name, text)| !name.is_empty() && !changes.is_other(name, text))
         .take(MAX_NAMES)
         .collect();
     let lists: Vec<(&str, &[Token])> = tokens
         .iter()
         .enumerate()
         .filter_map(|(at, token)| match (token, tokens.get(at + 1)) {
-            (Token::Word(name), Some(Token::Sign('='))) => {
+            (Token::Word(name), Some(Token::Sign('='))) if !changes.is_changed(name) => {
                 let rest = tokens.get(at + 2..)?;
                 let begins = matches!(rest.first(), Some(Token::Sign('[')));
                 let (_, length) = list(rest).filter(|_| begins)?;
@@ -56,15 +61,37 @@ fn with_values(tokens: &[Token]) -> Option<Vec<Token>> {
         })
         .take(MAX_NAMES)
         .collect();
-    if texts.is_empty() && lists.is_empty() {
+    if texts.is_empty() && lists.is_empty() && !changes.are_any() {
         return None;
     }
+    let mut values = Values::of(program);
     let mut named = Vec::with_capacity(tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-        let is_own = matches!(tokens.get(at + 1), Some(Token::Sign('=' | '(' | ':')))
+        let is_target = values.read(tokens, at);
+        // In `a = a + x` it tells that a text is added to.
+        let is_added_to = at >= 2
+            && matches!(before, Some(Token::Sign('=')))
+            && tokens.get(at - 2) == Some(token);
+        let is_own = is_target
+            || is_added_to
+            || matches!(tokens.get(at + 1), Some(Token::Sign('=' | '(' | ':')))
             || matches!(before, Some(Token::Sign('.' | '>' | ':')));
+        let in_text = |text: &str| {
+            if !text.contains(['$', '{', '@']) {
+                return text.to_owned();
+            }
+            let changed = changes
+                .changed()
+                .filter_map(|name| Some((name, values.text(name)?)));
+            let all: Vec<(&str, &String)> = texts.iter().copied().chain(changed).collect();
+            interpolated(text, &all)
+        };
         match token {
+            Token::Word(word) if !is_own && changes.is_changed(word) => {
+                let text = values.text(word).cloned();
+                named.push(text.map_or_else(|| token.clone(), Token::Text));
+            }
             Token::Word(word) if !is_own => {
                 let text = texts.iter().find(|(name, _)| name == word);
                 let values = lists.iter().find(|(name, _)| name == word);
@@ -74,8 +101,8 @@ fn with_values(tokens: &[Token]) -> Option<Vec<Token>> {
                     (None, None) => named.push(token.clone()),
                 }
             }
-            Token::Text(text) => named.push(Token::Text(interpolated(text, &texts))),
-            Token::Shell(text) => named.push(Token::Shell(interpolated(text, &texts))),
+            Token::Text(text) => named.push(Token::Text(in_text(text))),
+            Token::Shell(text) => named.push(Token::Shell(in_text(text))),
             Token::Word(_) | Token::Sign(_) => named.push(token.clone()),
         }
     }
@@ -85,9 +112,6 @@ fn with_values(tokens: &[Token]) -> Option<Vec<Token>> {
 /// A text with the values of the names in it: `"$a$b"`, `"#{a}"`, `f"{a}"`.
 fn interpolated(text: &str, values: &[(&str, &String)]) -> String {
     let mut text = text.to_owned();
-    if !text.contains(['$', '{', '@']) {
-        return text;
-    }
     for (name, value) in values {
         for place in [
             format!("${{{name}}}"),
@@ -126,6 +150,16 @@ fn fold(rest: &[Token], before: Option<&Token>) -> Option<(String, usize)> {
     use Token::{Sign, Text, Word};
     let is_argument = matches!(before, Some(Word(_) | Sign(')' | ']')));
     match rest {
+        // A method is that of the second text alone.
+        [
+            Text(_),
+            Sign('+' | '.'),
+            Text(_),
+            Sign('.' | ':'),
+            Word(_),
+            Sign('('),
+            ..,
+        ] => None,
         [Text(a), Sign('+' | '.' | '^' | '*' | '~'), Text(b), ..] => Some((a.clone() + b, 3)),
         [
             Text(a),
@@ -160,7 +194,7 @@ fn fold(rest: &[Token], before: Option<&Token>) -> Option<(String, usize)> {
             let (changed, length) = of_method(text, name, rest)?;
             Some((changed, 3 + length))
         }
-        [Sign('['), ..] if !is_argument => of_list(rest),
+        [Sign('['), ..] => of_list(rest, is_argument),
         [Word(name), rest @ ..] => {
             let (text, length) = of_call(name, rest)?;
             Some((text, 1 + length))
@@ -195,7 +229,8 @@ fn of_method(text: &str, name: &str, rest: &[Token]) -> Option<(String, usize)> 
 }
 
 /// A method of a list: `['rm', 'x'].join(' ')`, `[114, 109].pack('c*')`.
-fn of_list(tokens: &[Token]) -> Option<(String, usize)> {
+/// One that may be an index has one text: `x['a'].join`.
+fn of_list(tokens: &[Token], may_be_index: bool) -> Option<(String, usize)> {
     let (values, length) = list(tokens)?;
     let [Token::Sign('.'), Token::Word(name), rest @ ..] = tokens.get(length..)? else {
         return None;
@@ -203,7 +238,7 @@ fn of_list(tokens: &[Token]) -> Option<(String, usize)> {
     let (given, more) = list(rest).unwrap_or_default();
     let first = given.first().map_or("", String::as_str);
     let text = match &**name {
-        "join" => values.join(first),
+        "join" if !may_be_index || values.len() > 1 => values.join(first),
         "pack" => packed(first, &values)?,
         _ => return None,
     };
@@ -233,6 +268,8 @@ fn of_call(name: &str, rest: &[Token]) -> Option<(String, usize)> {
         "chr" | "bytes" | "bytearray" => packed("c*", &values)?,
         "pack" => packed(first, others)?,
         "strrev" | "reverse" | "reversed" => reversed(first),
+        "lc" | "strtolower" => first.to_lowercase(),
+        "uc" | "strtoupper" => first.to_uppercase(),
         "join" | "implode" if !others.is_empty() => others.join(first),
         "paste" => values.join(" "),
         "paste0" => values.concat(),
@@ -373,21 +410,31 @@ mod tests {
             ("$c = 're' . 'boot'; x($c)", "c='reboot';x('reboot')"),
             ("a = ['r', 'm']; x(''.join(a))", "a=['r','m'];x('rm')"),
             ("$a = 'rm'; x(\"$a -r\")", "a='rm';x('rm -r')"),
+            ("eval ['726d'].pack('H*')", "eval 'rm'"),
+            ("a = 'rm'; a += ' -r'; x(a)", "a='rm';a+=' -r';x('rm -r')"),
+            (
+                "a = 'rm'; x(a); a = 'ls'; x(a)",
+                "a='rm';x('rm');a='ls';x('ls')",
+            ),
+            ("a = 'r'; a << 'm'; x(\"#{a} y\")", "a='r';a<<'m';x('rm y')"),
+            ("x(lc('RM'))", "x('rm')"),
             ("os['sys' + 'tem']('x')", "os['system']('x')"),
         ];
         for (code, is) in table {
-            assert_eq!(folded(code).as_deref(), Some(is), "{code}");
+            assert_eq!(folded("x", code).as_deref(), Some(is), "{code}");
         }
         for code in [
             "x('a', 'b')",
             "x(a + b)",
             "x('a' + b)",
+            "a = 'r'.f(); x(a)",
+            "a = 'r'; a += b; x(a)",
             "f(1)",
             "[[[[",
             "",
             "x['a']",
         ] {
-            assert_eq!(folded(code), None, "{code}");
+            assert_eq!(folded("x", code), None, "{code}");
         }
     }
 }

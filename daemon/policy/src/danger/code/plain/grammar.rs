@@ -343,6 +343,10 @@ impl<'t> Reader<'t> {
             }
             decode(from, child.start_byte(), &mut text)?;
             from = child.end_byte();
+            if let Some(constant) = self.text_put_in(*child) {
+                text.push_str(&constant);
+                continue;
+            }
             text.push_str(&put_in(self.name_put_in(*child)));
             put.push(*child);
         }
@@ -353,6 +357,22 @@ impl<'t> Reader<'t> {
             }
         }
         Some(text)
+    }
+
+    /// The text that is put in by itself: `f"{'rm'} x"`.
+    fn text_put_in(&mut self, node: Node<'t>) -> Option<String> {
+        if self.depth == MAX_DEPTH || node.named_child_count() != 1 {
+            return None;
+        }
+        let child = node.named_child(0)?;
+        let part = (self.grammar.part)(child);
+        if part != Part::Text {
+            return None;
+        }
+        self.depth += 1;
+        let text = self.text(child, part, &mut Spelling::default());
+        self.depth -= 1;
+        text.filter(|text| !text.contains(UNKNOWN) && !text.contains("#{"))
     }
 
     /// The name whose value is put in, where nothing else is.

@@ -456,6 +456,8 @@ impl<'a> Reader<'a> {
             self.at -= pattern.quote.len_utf8();
             self.quoted("")?
         };
+        // The name tells that a text is changed.
+        self.spelling.code_apart(name);
         self.spelling.pattern();
         let flags = self.flags()?;
         if name == "s" && flags.contains('e') {
