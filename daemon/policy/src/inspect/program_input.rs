@@ -166,8 +166,9 @@ impl Inspector {
             (_, Stdin::Given | Stdin::File(_) | Stdin::Joined(_))
             | (ProgramKind::Sql(SqlClient::Redis | SqlClient::Mongo), Stdin::Computed) => {}
             (ProgramKind::Sql(_), Stdin::Computed) if is_local_database(program) => {}
-            (_, Stdin::Literal(_)) if is_make => {
+            (_, Stdin::Literal(text)) if is_make => {
                 self.inspection.note(Verdict::Unknown, MAKEFILE, span);
+                self.run_recipes(text, span, depth);
             }
             (ProgramKind::Shell, Stdin::Literal(text)) => {
                 self.foreign(program, text, span);

@@ -508,3 +508,40 @@ fn a_file_that_doubles_is_unknown_at_once() {
     let line = format!("echo ls > w0;{}sh w40", doubled.collect::<String>());
     assert_eq!(judged(&line, None).verdict, Verdict::Unknown);
 }
+
+#[test]
+fn a_file_that_a_program_looks_for_by_its_name_hides_nothing() {
+    let dangerous = [
+        "printf 'all:\\n\\trm -rf src\\n' > Makefile; make",
+        "printf 'all: x\\nx:\\n\\t@rm -rf src\\n' > Makefile && make -j4 all",
+        "printf 'R = rm -rf\\nclean:\\n\\t$(R) src\\n' > makefile; make clean",
+        "printf 'X := $(shell rm -rf src)\\nall:\\n\\techo $(X)\\n' > Makefile; make",
+        "printf 'x:\\n  rm -rf src\\n' | tee justfile; just x",
+        "printf 'all:\\n\\trm -rf src\\n' > m; mv m Makefile; make -C sub",
+        "echo '{\"scripts\":{\"prebuild\":\"rm -rf src\",\"build\":\"tsc\"}}' > package.json; npm run build",
+        "echo '{\"scripts\":{\"postinstall\":\"rm -rf src\"}}' > package.json; npm i",
+        "echo '{\"scripts\":{\"x\":\"rm -rf src\"}}' > package.json; yarn x",
+        "echo 'import shutil; shutil.rmtree(\"src\")' > conftest.py; pytest -q",
+        "echo 'import shutil; shutil.rmtree(\"src\")' > setup.py; pip install .",
+        "echo 'task(:x) { system(\"rm -rf src\") }' > Rakefile; rake x",
+    ];
+    let safe = [
+        "printf 'all:\\n\\tcc -o x x.c\\nclean:\\n\\trm -rf build\\n' > Makefile; make",
+        "printf 'build:\\n\\t$(GO) build ./...\\n' > Makefile; make build",
+        "printf 'all: $(OBJS)\\n\\t$(CC) $(CFLAGS) -o $@ $^\\n%%.o: %%.c\\n\\t$(CC) -c $<\\n' > Makefile; make",
+        "echo '{\"scripts\":{\"clean\":\"rm -rf dist\",\"build\":\"tsc\"}}' > package.json; npm run build && npm test",
+        "jq '.version=\"2\"' package.json > tmp && mv tmp package.json && npm run build",
+        "sed 's/a/b/' Makefile.in > Makefile; make",
+        "echo 'import pytest' > conftest.py; pytest",
+        "printf 'x:\\n  cargo test\\ny:\\n  rm -rf target\\n' > justfile; just x",
+    ];
+    for (lines, verdict) in [
+        (&dangerous[..], Verdict::Dangerous),
+        (&safe[..], Verdict::Safe),
+    ] {
+        for line in lines {
+            let judgement = super::judged(line, None);
+            assert_eq!(judgement.verdict, verdict, "{line}: {judgement:?}");
+        }
+    }
+}

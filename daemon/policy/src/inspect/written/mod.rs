@@ -7,6 +7,8 @@ mod file_name;
 mod learn;
 mod links;
 mod mentions;
+mod obeyed;
+mod recipes;
 mod run;
 mod version;
 mod written_files;

@@ -89,6 +89,7 @@ impl Inspector {
             return;
         }
         self.run_written_subcommand(program, args, stdin, span, depth);
+        self.run_obeyed(program, args, span, depth);
         // Packages and manifests start what no rule knows anyway.
         let is_make = matches!(program, "make" | "gmake");
         let reads_code = is_make || program_kind(program) != ProgramKind::Other;
