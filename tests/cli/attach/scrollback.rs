@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, Pty, TestDaemon, sh, wait_until};
+use termd_test_support::{Process, Pty, TestDaemon, merged, sh, wait_until};
 
 use super::screen::{person, rows, wait_until_same};
 use crate::termctl::{command, ok, ready_terminal};
@@ -107,18 +107,18 @@ fn a_program_on_the_whole_screen_goes_on_after_it() {
 #[test]
 fn long_output_is_read_part_by_part_and_searched_to_its_beginning() {
     let daemon = TestDaemon::start();
-    // More than two of the parts that are in memory.
-    let script = "stty -echo; echo the first line; seq 1 2000000; echo ready; read x";
+    // More parts than stay in memory.
+    let script = "stty -echo; echo the first line; seq 1 700000; echo ready; read x";
     let id = daemon.client().create_terminal(&sh(script));
     daemon.client().wait_for_text(&id, "ready");
     let one = person(&daemon, 80, 24, &[&id]);
     wait_until_same(&daemon, &one, &id, "attached");
     send(&daemon, &one, OPEN);
-    wait_for(&daemon, &one, "1999999");
-    send(&daemon, &one, "?^1500000$\r");
-    wait_for(&daemon, &one, "1500000");
+    wait_for(&daemon, &one, "699999");
+    send(&daemon, &one, "?^500000$\r");
+    wait_for(&daemon, &one, "500000");
     send(&daemon, &one, "\x1b[5~");
-    wait_for(&daemon, &one, "1499985");
+    wait_for(&daemon, &one, "499985");
     send(&daemon, &one, "g");
     wait_for(&daemon, &one, "the first line");
     send(&daemon, &one, "/^200000$\r");
@@ -153,6 +153,27 @@ fn lines_are_copied_whole_however_they_are_wrapped() {
     let base64 = copied.split('\x1b').next().unwrap();
     let want = format!("{}7 end\nlast\n", "0".repeat(99));
     assert_eq!(decoded(base64), want);
+}
+
+#[test]
+fn what_is_not_kept_is_told_where_it_was() {
+    let daemon = TestDaemon::configured(
+        "kill_grace_ms = 300\n[store]\nterminal_quota = \"256KiB\"\n[spool]\ndefault_window_bytes = 65536\n",
+    );
+    let script = "stty -echo; seq -w 0 300000; echo ready; read x";
+    let params = merged(&sh(script), &json!({ "output_byte_limit": 65_536 }));
+    let id = daemon.client().create_terminal(&params);
+    daemon.client().wait_for_text(&id, "ready");
+    wait_until("the quota is kept", || {
+        let shown = daemon.client().ok("session.show", &json!({ "id": id }));
+        shown["gaps"][0]["start"].as_u64() > Some(0)
+    });
+    let one = person(&daemon, 80, 24, &[&id]);
+    wait_until_same(&daemon, &one, &id, "attached");
+    send(&daemon, &one, OPEN);
+    wait_for(&daemon, &one, "100%");
+    send(&daemon, &one, "g/are not kept\r");
+    wait_for(&daemon, &one, "bytes are not kept");
 }
 
 fn decoded(base64: &str) -> String {

@@ -164,6 +164,13 @@ impl Pager {
                 self.top = self.top.max(self.rows.first());
                 self.cursor = self.top;
                 self.pay();
+                // It was asked for before it was known where one is.
+                if let Some(Search {
+                    pattern, direction, ..
+                }) = self.search.take()
+                {
+                    self.search(pattern, direction);
+                }
             }
             Purpose::Neighbour(direction) => {
                 let far = match direction {

@@ -80,6 +80,20 @@ impl Feed {
         self.at = self.at + piece.len() as u64;
     }
 
+    /// Goes on behind output that is not kept, with a line about it: what was printed on both sides of it is not one
+    /// line.
+    fn skip_to(&mut self, at: Offset) {
+        let lost = at.since(self.at);
+        if !self.model.is_alternate() {
+            let (before, _) = self.model.cursor_line();
+            let end = if before.is_empty() { "" } else { "\r\n" };
+            let line = format!("\x18\x1b[m{end}\x1b[7m {lost} bytes are not kept \x1b[m\r\n");
+            self.feed(line.as_bytes());
+        }
+        self.model.go_on_at(at.0);
+        self.at = at;
+    }
+
     fn is_full(&self) -> bool {
         self.at.since(self.start) >= MAX_BLOCK_BYTES || self.printed >= FULL_BLOCK_ROWS
     }
@@ -164,12 +178,11 @@ impl<'a> BlockReader<'a> {
     async fn feed_page(&self, feed: &mut Feed, to: Offset) -> Result<(), CliError> {
         let mut page = self.source.page(feed.at, None).await?;
         page.end_at(to);
-        if page.start != feed.at {
-            feed.model.go_on_at(page.start.0);
+        if page.start > feed.at {
+            feed.skip_to(page.start);
         }
         let mut sizes = page.sizes.iter().peekable();
         let mut rest = page.bytes.as_slice();
-        feed.at = page.start;
         while !rest.is_empty() && !feed.is_full() {
             while let Some(next) = sizes.next_if(|next| next.at <= feed.at) {
                 feed.resize(size(next.cols, next.rows));

@@ -182,6 +182,19 @@ fn a_search_goes_through_blocks_both_ways() {
 }
 
 #[test]
+fn a_search_that_is_typed_ahead_begins_where_one_has_gone() {
+    let output = Output::lines(5, 100);
+    let mut pager = output.open();
+    for key in "g/line 7$".chars() {
+        pager.input(&Input::Key(Key::Char(key)));
+    }
+    pager.input(&Input::Key(Key::Enter));
+    output.serve(&mut pager);
+    assert_eq!(pager.said, None);
+    assert_eq!(cursor_line(&pager), "line 7");
+}
+
+#[test]
 fn a_key_ends_a_search() {
     let output = Output::lines(5, 100);
     let mut pager = output.open();
