@@ -96,7 +96,7 @@ impl Pager {
     /// Goes to the end of this output.
     pub(super) fn begin(&mut self, range: (Offset, Offset)) {
         self.rows = Rows::of(range);
-        self.go_to_end();
+        self.jump = Some(self.rows.end());
     }
 
     /// Rows of the tty above the status row.

@@ -123,10 +123,11 @@ impl<'a> BlockReader<'a> {
     }
 
     pub(super) async fn read(&self, place: Place) -> Result<Block, CliError> {
-        let (_, end) = self.range;
+        let (start, end) = self.range;
         match place {
             Place::Before(to) => {
-                let last_start = if to == end { to } else { to.back(1) };
+                // A screen that is kept where the block ends is no part of it.
+                let last_start = to.back(1).max(start);
                 let mut feed = self.feed_from(last_start, to).await?;
                 while feed.at < to {
                     if feed.is_full() {

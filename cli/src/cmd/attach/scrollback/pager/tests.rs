@@ -43,9 +43,13 @@ impl Output {
         Block::new(model, range, (before, false), end == self.bytes.len())
     }
 
+    fn range(&self) -> (Offset, Offset) {
+        (Offset::ZERO, Offset(self.bytes.len() as u64))
+    }
+
     fn open(&self) -> Pager {
         let mut pager = Pager::new(SIZE);
-        pager.begin((Offset::ZERO, Offset(self.bytes.len() as u64)));
+        pager.begin(self.range());
         self.serve(&mut pager);
         pager
     }
@@ -156,7 +160,7 @@ fn few_blocks_stay_in_memory() {
 fn a_key_goes_on_when_the_rows_have_been_read() {
     let output = Output::lines(3, 4);
     let mut pager = Pager::new(SIZE);
-    pager.begin((Offset::ZERO, Offset(output.bytes.len() as u64)));
+    pager.begin(output.range());
     pager.page_up();
     output.serve(&mut pager);
     assert_eq!(shown(&pager)[0], "line 4");
@@ -191,6 +195,15 @@ fn a_search_that_is_typed_ahead_begins_where_one_has_gone() {
     pager.input(&Input::Key(Key::Enter));
     output.serve(&mut pager);
     assert_eq!(pager.said, None);
+    assert_eq!(cursor_line(&pager), "line 7");
+    // It is opened with the search.
+    let mut pager = Pager::new(SIZE);
+    for key in "?line 7$".chars() {
+        pager.input(&Input::Key(Key::Char(key)));
+    }
+    pager.input(&Input::Key(Key::Enter));
+    pager.begin(output.range());
+    output.serve(&mut pager);
     assert_eq!(cursor_line(&pager), "line 7");
 }
 
