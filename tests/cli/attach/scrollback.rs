@@ -25,6 +25,18 @@ fn wait_for(daemon: &TestDaemon, person: &str, text: &str) {
     wait_until(text, || shown(daemon, person).contains(text));
 }
 
+/// Waits until the cursor is in a row with this text: a search has ended there.
+#[track_caller]
+fn wait_for_cursor(daemon: &TestDaemon, person: &str, text: &str) {
+    wait_until(text, || {
+        let screen = (daemon.client()).ok("session.screen", &json!({ "id": person }));
+        let row = screen["cursor"]["row"].as_u64().unwrap_or_default();
+        let rows = rows(daemon, person);
+        rows.get(usize::try_from(row).unwrap())
+            .is_some_and(|row| row.contains(text))
+    });
+}
+
 /// A terminal that has printed numbered lines, and repeats each line in brackets.
 fn numbered(daemon: &TestDaemon, lines: u32) -> String {
     let script = format!(
@@ -143,7 +155,7 @@ fn lines_are_copied_whole_however_they_are_wrapped() {
     wait_for(&daemon, &one, "100%");
     // The match begins in the line's second row.
     send(&daemon, &one, "/0007 end\r");
-    wait_for(&daemon, &one, "g G ends");
+    wait_for_cursor(&daemon, &one, "7 end");
     send(&daemon, &one, "kv");
     wait_for(&daemon, &one, "1 row selected");
     send(&daemon, &one, "jjy");
@@ -209,8 +221,8 @@ fn a_line_is_there_once_whatever_size_the_tty_had() {
     }
     send(&daemon, &one, OPEN);
     wait_for(&daemon, &one, "100%");
-    send(&daemon, &one, "?^19985\r");
-    wait_for(&daemon, &one, "g G ends");
+    send(&daemon, &one, "/^19985\r");
+    wait_for_cursor(&daemon, &one, "19985");
     send(&daemon, &one, "\x1b[5~\x1b[6~");
     wait_for(&daemon, &one, "100%");
     let screen = shown(&daemon, &one);
