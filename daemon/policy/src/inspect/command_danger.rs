@@ -2,6 +2,7 @@
 //! fetched, and because nothing is known of it.
 
 use termd_proto::policy::{Span, Verdict};
+use termd_proto::terminal::Front;
 
 use super::cwd::own_directories;
 use super::fetched::runs_directory;
@@ -54,10 +55,15 @@ impl Inspection {
         // Of prose a word may be a verb, and names no program by that.
         let may_be_prose = self.reader == Some(ProgramKind::Other);
         let is_prose = may_be_prose && programs.row(program).is_none();
-        danger::daemon::of_command(programs.daemon(), program, args, is_found)
+        let of_daemon = danger::daemon::of_command(programs.daemon(), program, args, is_found);
+        self.for_front(of_daemon)
             .or_else(|| {
                 let danger = || danger::own_files::of_command(&programs, &place, program, args);
-                if is_prose { None } else { danger() }
+                if is_prose {
+                    None
+                } else {
+                    self.for_front(danger())
+                }
             })
             .or_else(|| danger::of_init_script(path, args).map(Danger::from))
             .or_else(|| {
@@ -67,6 +73,13 @@ impl Inspection {
             .or_else(|| self.danger_through_links(&place, program, args))
             .or_else(|| self.danger_of_fetched(path, program, args))
             .or_else(|| self.unlisted(program, args, stdin))
+    }
+
+    /// A danger, unless it is none to who asks: what only a person agrees to, a person does not have to be asked about.
+    /// The same command may be dangerous for another reason.
+    fn for_front(&self, danger: Option<Danger>) -> Option<Danger> {
+        let is_persons = self.front == Some(Front::Cli);
+        danger.filter(|danger| !is_persons || !danger.needs_person)
     }
 
     /// Why a command is dangerous by what its links lead to, which the text has made.
@@ -82,8 +95,10 @@ impl Inspection {
             .first()
             .map_or(Span { start: 0, end: 0 }, |word| word.span);
         self.learn_flow(program, &args, span);
-        danger::own_files::of_command(&programs, place, program, &args)
-            .or_else(|| danger::of_command(&programs, place, program, &args))
+        self.for_front(danger::own_files::of_command(
+            &programs, place, program, &args,
+        ))
+        .or_else(|| danger::of_command(&programs, place, program, &args))
     }
 
     /// Why a command is dangerous that runs a file which the text has fetched. Learns of such files.

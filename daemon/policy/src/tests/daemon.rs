@@ -383,3 +383,27 @@ fn units_are_known_by_their_whole_names() {
     let wrong = without_person(&lines);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// To a person, a command that touches termd is as dangerous as it is otherwise.
+#[test]
+fn a_person_is_asked_about_what_is_dangerous_for_another_reason() {
+    for line in [
+        "find / -delete",
+        "find / -xdev -user old -delete",
+        "pkill -u me",
+        "pkill -KILL -u me",
+        "tar xf a.tar -C /",
+        "kill -9 $(pgrep termd)",
+        "rm -rf ~/.config/termd",
+        "chmod -R 777 ~/.config",
+    ] {
+        let request = Request::line(line);
+        let judgement = judge(&request, &CompiledGate::default(), &Policy::default());
+        assert_eq!(
+            judgement.verdict,
+            Verdict::Dangerous,
+            "{line}: {judgement:?}"
+        );
+        assert!(!judgement.needs_person, "{line}");
+    }
+}
