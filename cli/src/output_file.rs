@@ -1,7 +1,7 @@
 //! Where an option such as `--output FILE` writes: a file, a device or a pipe, or standard output.
 //!
 //! termctl writes as its user, also where an agent may write, and an agent may have put a symbolic link at the
-//! name. No link there is followed: a new file takes the place of the name itself (decision 0170).
+//! name. No link there is followed: a new file takes the place of the name itself (docs/decisions/0170).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};

@@ -126,6 +126,8 @@ fn of_tokens(files: Files<'_>, code: &CodeText<'_>) -> Option<String> {
     redirected
         .or_else(|| of_listed(&tokens, code))
         .or_else(|| of_value(&tokens, code))
+        .or_else(|| of_options(&tokens, code))
+        .or_else(|| of_each(files, &tokens))
 }
 
 /// Why code is dangerous that gives what removes to something as a value: `map(shutil.rmtree, xs)`,
@@ -159,6 +161,72 @@ fn of_value(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
             "all that it finds"
         };
         Some(format!("`{name}` removes {what}"))
+    })
+}
+
+/// Why code is dangerous that removes with options which it has put into a variable: `rmSync(x, o)`.
+fn of_options(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
+    if !code.holds("recursive") {
+        return None;
+    }
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let Token::Word(name) = token else {
+            return None;
+        };
+        let is_call = tokens.get(at + 1) == Some(&Token::Sign('('));
+        if !is_call || !CallEffect::MayRemoveTree.is_of(name) {
+            return None;
+        }
+        let near = tokens.get(at + 1..).unwrap_or_default();
+        let near = near
+            .get(..near.len().min(MAX_IMPORT_TOKENS))
+            .unwrap_or(near);
+        let end = calls::arguments_end(near, 0);
+        let last = near.get(end.saturating_sub(2)..end);
+        matches!(last, Some([Token::Sign(','), Token::Word(_)]))
+            .then(|| format!("`{name}` removes whole trees"))
+    })
+}
+
+/// Why code is dangerous that hands a function on which removes what it is given: `names.map(fs.unlinkSync)`. Of
+/// texts that stand there, each is looked at.
+fn of_each(files: Files<'_>, tokens: &[Token]) -> Option<String> {
+    let begin = |at: usize| tokens.get(..at).unwrap_or_default();
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let Token::Word(name) = token else {
+            return None;
+        };
+        let of_files = matches!(begin(at), [.., Token::Word(holder), Token::Sign('.')] if is_listed(holder, "os fs File FileUtils"));
+        if !of_files || !CallEffect::RemovesFile.is_of(name) || !is_value(tokens, at) {
+            return None;
+        }
+        let (receiver, is_behind) = match begin(at - 2) {
+            // JavaScript and Ruby: `[…].map(f)`.
+            [receiver @ .., Token::Sign('.'), Token::Word(each), Token::Sign('(')]
+                if is_listed(each, "map forEach each flatMap filter") => (receiver, false),
+            // Python: `map(f, […])`.
+            [.., Token::Word(each), Token::Sign('(')] if each == "map" => {
+                (tokens.get(at + 2..).unwrap_or_default(), true)
+            }
+            _ => return None,
+        };
+        let is_constant = if is_behind {
+            receiver.first() == Some(&Token::Sign('['))
+        } else {
+            receiver.last() == Some(&Token::Sign(']'))
+        };
+        if !is_constant {
+            return Some(format!("`{name}` removes all that it is given"));
+        }
+        let texts: Vec<&String> = receiver
+            .iter()
+            .filter_map(|token| match token {
+                Token::Text(text) => Some(text),
+                _ => None,
+            })
+            .take(MAX_IMPORT_TOKENS)
+            .collect();
+        texts.into_iter().find_map(|path| writes::removal(files, path))
     })
 }
 

@@ -459,6 +459,19 @@ pub(crate) fn hides_line(text: &str) -> bool {
     })
 }
 
+/// Whether a text has a command of sqlite3(1) that opens its answer in another program, or a function that starts an
+/// editor: `.excel`, `.once -e`, `edit(x, 'vi')`.
+pub(crate) fn opens_answer(client: SqlClient, text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    client == SqlClient::Sql
+        && lines.any(|line| {
+            let verb = line.split_whitespace().next().unwrap_or_default();
+            let option = line.split_whitespace().nth(1).unwrap_or_default();
+            matches!(verb, ".excel" | ".www")
+                || matches!(verb, ".once" | ".output") && option.starts_with('-')
+        })
+}
+
 /// Whether a text starts a program or loads a library by a function or command of its client: sqlite3(1),
 /// psql(1).
 pub(crate) fn may_start(text: &str) -> bool {

@@ -41,6 +41,8 @@ struct StartsOfCode {
     runs_assembled: bool,
 }
 
+/// Shell lines in one code that are told apart from the rest of it: of more texts within one, all is unknown.
+const MAX_LINES_OF_CODE: usize = 256;
 /// The depth at which shell lines in code begin.
 const CODE_DEPTH: usize = 8;
 
@@ -191,8 +193,19 @@ impl Inspector {
         if sql::may_start(text) {
             self.inspection.note_possible(span);
         }
+        if sql::opens_answer(client, text) {
+            let reason = "its client opens the answer in another program";
+            self.inspection.note(Verdict::Unknown, reason, span);
+        }
+        // What a client pipes into a line is what it prints.
+        let is_fed = text.contains('|');
+        let stdin = if is_fed {
+            Stdin::Computed
+        } else {
+            Stdin::Given
+        };
         for line in sql::shell_lines(client, text) {
-            self.script(line, Nesting::Within(span), depth);
+            inspect_script(self, line, Nesting::Within(span), &stdin, depth);
         }
     }
 
@@ -575,7 +588,8 @@ impl Inspector {
 /// Code without the lines that it gives to a shell, as far as they stand in it as they are.
 fn without_lines(code: &str, lines: &[String]) -> String {
     let mut rest = code.to_owned();
-    for line in lines.iter().filter(|line| !line.is_empty()) {
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    for line in lines.take(MAX_LINES_OF_CODE) {
         if let Some(at) = rest.rfind(line.as_str()) {
             rest.replace_range(at..at + line.len(), "");
         }

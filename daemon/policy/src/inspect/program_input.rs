@@ -66,6 +66,17 @@ impl Inspector {
         {
             self.inspection.note(Verdict::Dangerous, reason, span);
         }
+        let is_control = |word: &Word| matches!(word.text.as_str(), "-C" | "-CC");
+        if program == "tmux" && args.iter().any(is_control) {
+            // tmux(1), CONTROL MODE: its input is commands.
+            match stdin {
+                Stdin::Literal(text) => self.run_settings(program, text.clone(), span, depth),
+                Stdin::Fetched | Stdin::Computed => {
+                    self.inspection.note(Verdict::Unknown, COMPUTED, span);
+                }
+                Stdin::Given | Stdin::File(_) | Stdin::Joined(_) => {}
+            }
+        }
         if runs_stdin(program, args) {
             self.run_files(program, stdin, args, span, depth);
             self.run_text(program, stdin, "", span, depth);
@@ -202,6 +213,10 @@ impl Inspector {
                     }
                 }
                 let _unread = self.code(program, text, span);
+                if program == "nvim" {
+                    // `nvim -l FILE` runs Lua.
+                    let _unread = self.code("lua", text, span);
+                }
             }
             (_, Stdin::Fetched) => {
                 self.inspection

@@ -7,6 +7,7 @@ use super::lines::with_unknown;
 use super::tokens::Token;
 use crate::shell::word::UNKNOWN;
 use crate::word_list::is_listed;
+use crate::work;
 
 /// Functions and methods that make a text of others, or change one.
 const MAKES_TEXT: &str = "
@@ -359,7 +360,12 @@ fn rest_of(tokens: &[Token], from: usize, behind: usize) -> (bool, usize) {
     let mut makes_text = false;
     let mut at = from;
     for token in tokens.iter().skip(from).take(MAX_EXPRESSION) {
+        if !work::spend(1) {
+            break;
+        }
         match token {
+            // The variable before it is one of a chain: `a = b = x`.
+            Token::Sign('=') if depth == 0 && at == from + 1 => return (makes_text, at),
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}' | ';' | '\n' | ',') if depth == 0 => {
                 return (makes_text, at);

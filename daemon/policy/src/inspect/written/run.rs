@@ -118,7 +118,13 @@ impl Inspector {
     }
 
     /// Inspects a text that a program runs. Settings of tmux(1) are its commands.
-    fn run_settings(&mut self, program: &str, text: String, span: Span, depth: usize) {
+    pub(in crate::inspect) fn run_settings(
+        &mut self,
+        program: &str,
+        text: String,
+        span: Span,
+        depth: usize,
+    ) {
         let text = match program {
             "tmux" => {
                 let lines = text.lines().filter(|line| !line.trim().is_empty());

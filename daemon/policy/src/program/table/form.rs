@@ -144,8 +144,8 @@ enum Term {
     No(Vec<Pattern>),
     /// One of these options is given, with such a value.
     Option(Vec<String>, Vec<Pattern>),
-    /// None of these options is given.
-    NoOption(Vec<String>),
+    /// None of these options is given, or none with such a value.
+    NoOption(Vec<String>, Vec<Pattern>),
     /// What follows stands behind `--`.
     Mark,
     /// The last operand is a file.
@@ -196,7 +196,13 @@ impl Form {
             } else if word == LAST {
                 Term::Last
             } else if let Some(option) = word.strip_prefix("!-") {
-                Term::NoOption(option_names(&format!("-{option}")))
+                let (names, value) = option.split_once('=').unwrap_or((option, ""));
+                let value = if value.is_empty() {
+                    Vec::new()
+                } else {
+                    patterns(value)
+                };
+                Term::NoOption(option_names(&format!("-{names}")), value)
             } else if let Some(word) = word.strip_prefix('!') {
                 Term::No(patterns(word))
             } else if let Some(word) = word.strip_prefix('?') {
@@ -270,7 +276,7 @@ impl Form {
     /// All options of this form.
     pub(crate) fn options(&self) -> impl Iterator<Item = &str> {
         let options = self.terms.iter().filter_map(|term| match term {
-            Term::Option(names, _) | Term::NoOption(names) => Some(names),
+            Term::Option(names, _) | Term::NoOption(names, _) => Some(names),
             _ => None,
         });
         options.flatten().map(String::as_str)
@@ -333,7 +339,15 @@ impl<'a> Matching<'_, 'a> {
                 self.found.words.push(row.spelled(given));
             }
             Term::Option(names, patterns) => self.option(names, patterns)?,
-            Term::NoOption(names) => {
+            Term::NoOption(names, patterns) if !patterns.is_empty() => {
+                let (words, filled) = (self.found.words.len(), self.found.filled.len());
+                if self.option(names, patterns).is_some() {
+                    return None;
+                }
+                self.found.words.truncate(words);
+                self.found.filled.truncate(filled);
+            }
+            Term::NoOption(names, _) => {
                 if self.options.given(names, &is_known).is_some() {
                     return None;
                 }
@@ -457,7 +471,7 @@ impl Form {
             }
             Term::Each(pattern) => is(pattern),
             Term::Last => fits(Slot::File),
-            Term::No(_) | Term::NoOption(_) | Term::Mark | Term::End(_) => false,
+            Term::No(_) | Term::NoOption(..) | Term::Mark | Term::End(_) => false,
         })
     }
 }

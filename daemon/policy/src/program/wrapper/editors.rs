@@ -6,6 +6,7 @@ use super::vim_script;
 use crate::program::kind::base_name;
 use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
+use crate::program::table::call::Call;
 use crate::shell::word::{UNKNOWN, Word};
 
 const EDITED_TEXT: &str = "it runs the text that it edits";
@@ -153,6 +154,29 @@ pub(super) fn script(table: &ProgramTable, program: &str, args: &[Word]) -> Vec<
     } else {
         Vec::new()
     }
+}
+
+/// The script that `uv run` gives to Python: a name of it, one behind `--script`, or standard input.
+pub(super) fn python_of_uv(table: &ProgramTable, args: &[Word]) -> Vec<InnerCommand> {
+    let Some(row) = table.row("uv") else {
+        return Vec::new();
+    };
+    let options = Call::new(row, args).options(None);
+    let [(_, "run"), (at, script), ..] = *options.operands.as_slice() else {
+        return Vec::new();
+    };
+    let words = args.get(at..).unwrap_or_default();
+    let has_option = |word: &Word| matches!(word.text.as_str(), "--script" | "-s");
+    let before = args.get(..at).unwrap_or_default();
+    let is_script = script == "-"
+        || [".py", ".pyw"].iter().any(|end| script.ends_with(end))
+        || before.iter().any(has_option);
+    let Some(first) = words.first().filter(|_| is_script) else {
+        return Vec::new();
+    };
+    let mut python = vec![Word::literal("python3", first.span)];
+    python.extend_from_slice(words);
+    vec![InnerCommand::Argv(python)]
 }
 
 /// The code of a cluster such as `perl -pe CODE` and `ruby -ne CODE`.

@@ -20,7 +20,7 @@ use crate::shell::word::Word;
 use batches::{find, parallel, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
 pub(crate) use editors::sed_script;
-use editors::{editor, interpreter, opened, script, sed};
+use editors::{editor, interpreter, opened, python_of_uv, script, sed};
 use env::env;
 use inner_command::InnerCommand;
 use less::less;
@@ -46,6 +46,7 @@ pub(crate) fn inner_commands(
         "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
+        "uv" => python_of_uv(table, args),
         "sed" | "gsed" => sed(args),
         _ if vim_script::is_editor(program) => editor(args),
         // On some systems more(1) is less(1).
