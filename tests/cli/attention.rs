@@ -58,6 +58,8 @@ fn a_question_that_was_asked_from_no_terminal_counts() {
     let params = json!({ "command": "rm", "args": ["-r", "/nowhere"] });
     agent.err("session.create", &params);
     assert_eq!(ok(&daemon, &["status", "--line"]), "approval 1");
+    let listed = termctl(&daemon, &["list", "--waiting"]);
+    assert!(listed.err.contains("1 question waits"), "{listed:?}");
 }
 
 #[test]

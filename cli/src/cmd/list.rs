@@ -8,6 +8,7 @@ use termd_proto::terminal::{ListScope, ListTerminals, TerminalInfo, TerminalStat
 use termd_proto::{Tags, TerminalRef};
 
 use super::Context;
+use super::approvals::asked_from_no_terminal;
 use crate::args::ListArgs;
 use crate::display::{Display, Tone};
 use crate::error::CliError;
@@ -46,8 +47,23 @@ pub(super) async fn run(context: Context, args: ListArgs) -> Result<ExitCode, Cl
         output::print_json(&terminals)?;
     } else {
         output::print(render(&terminals, now_ms(), context.display).as_bytes())?;
+        if args.scope.waiting {
+            note_questions(&link).await?;
+        }
     }
     Ok(ExitCode::OK)
+}
+
+/// Says that questions wait which no terminal shows.
+async fn note_questions(link: &Link) -> Result<(), CliError> {
+    match asked_from_no_terminal(link).await?.len() {
+        0 => {}
+        1 => output::note("1 question waits that was asked from no terminal: `termctl approvals`"),
+        count => output::note(&format!(
+            "{count} questions wait that were asked from no terminal: `termctl approvals`"
+        )),
+    }
+    Ok(())
 }
 
 /// The terminals that have one of these tags, or all where there is none: all pages of the list.

@@ -4,7 +4,6 @@ use serde_json::{Map, json};
 use termd_client::escape::escaped;
 use termd_client::{Link, StartPolicy};
 use termd_proto::Tags;
-use termd_proto::approval::{ApprovalState, ListApprovals};
 use termd_proto::attention::AttentionState;
 use termd_proto::daemon::{
     DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
@@ -12,6 +11,7 @@ use termd_proto::daemon::{
 use termd_proto::terminal::ListScope;
 
 use super::Context;
+use super::approvals::asked_from_no_terminal;
 use super::list::list;
 use crate::args::StatusArgs;
 use crate::error::CliError;
@@ -102,18 +102,9 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
 /// What each terminal wants, and each question that was asked from none.
 async fn waiting(link: &Link) -> Result<Vec<AttentionState>, CliError> {
     let terminals = list(link, ListScope::Open, &Tags::default()).await?;
-    let questions = link.repeat(&ListApprovals::default()).await?;
     let attention = terminals.into_iter().filter_map(|it| it.attention);
-    let approvals = questions.approvals.iter().filter(|it| {
-        it.state == ApprovalState::Pending
-            && it.terminal.is_none()
-            && it.asked_by.terminal.is_none()
-    });
-    let secrets = (questions.secrets.iter()).filter(|it| it.terminal.is_none());
-    let approvals = approvals.map(|_| AttentionState::Approval);
-    let secrets = secrets.map(|_| AttentionState::Secret);
     let states = attention.map(|it| it.state);
-    Ok(states.chain(approvals).chain(secrets).collect())
+    Ok(states.chain(asked_from_no_terminal(link).await?).collect())
 }
 
 type Counts = [(AttentionState, usize); 7];

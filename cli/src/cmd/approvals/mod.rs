@@ -9,9 +9,11 @@ mod secret;
 mod watch;
 
 use serde_json::{Value, json};
+use termd_client::Link;
 use termd_client::escape::shell_line;
 use termd_client::question::{asker, command};
 use termd_proto::approval::ApprovalInfo;
+use termd_proto::attention::AttentionState;
 
 pub(super) use self::answer::{approve, deny};
 pub(super) use self::attention::{last_attention, line as attention_line};
@@ -67,6 +69,18 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
         }
     }
     Ok(ExitCode::OK)
+}
+
+/// What the questions want that no terminal shows: those that an agent outside of termd has asked.
+pub(super) async fn asked_from_no_terminal(link: &Link) -> Result<Vec<AttentionState>, CliError> {
+    let listed = list(link, None).await?;
+    let approvals = (listed.approvals.iter())
+        .filter(|it| is_open(it) && it.terminal.is_none() && it.asked_by.terminal.is_none())
+        .map(|_| AttentionState::Approval);
+    let secrets = (listed.secrets.iter())
+        .filter(|it| it.terminal.is_none())
+        .map(|_| AttentionState::Secret);
+    Ok(approvals.chain(secrets).collect())
 }
 
 /// The columns that are cut where a row is wider than the tty: asker, place, command and reason.
