@@ -151,7 +151,7 @@ fn of_value(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
         // Lists and sets have methods of these names, too.
         let is_common = is_listed(name, "rm remove delete rmdir unlink removeAll remove_all");
         let holder = at.checked_sub(2).and_then(|at| tokens.get(at));
-        let is_of_files = matches!(holder, Some(Token::Word(holder)) if is_listed(holder, "os fs File FileUtils"));
+        let is_of_files = matches!(holder, Some(Token::Word(holder)) if is_listed(holder, "os fs File FileUtils file"));
         if is_common && !is_of_files {
             return None;
         }
@@ -317,8 +317,31 @@ fn of_listed(tokens: &[Token], code: &CodeText<'_>) -> Option<String> {
         matches!(window, [Token::Word(class), Token::Sign('.'), Token::Word(name)]
             if is_listed(class, "File FileUtils Pathname Dir") && is_listed(name, "delete rm rm_f unlink"))
     };
+    if tokens
+        .iter()
+        .enumerate()
+        .any(|(at, token)| is_remover(token) && takes_topic(tokens, at))
+    {
+        return Some("it removes all that it is given".to_owned());
+    }
     let removes = tokens.iter().any(is_remover) || tokens.windows(3).any(is_method);
     (removes && code.has(Fragment::ListsFiles)).then(|| "it removes all that it finds".to_owned())
+}
+
+/// Whether Perl's `unlink` gets what is read or listed: `unlink`, `unlink $_`, `unlink for …`.
+fn takes_topic(tokens: &[Token], at: usize) -> bool {
+    let is_unlink = matches!(tokens.get(at), Some(Token::Word(name)) if name == "unlink");
+    let is_bare = match at.checked_sub(1).and_then(|at| tokens.get(at)) {
+        None => true,
+        Some(Token::Sign(sign)) => matches!(sign, ';' | '{' | '\n'),
+        Some(_) => false,
+    };
+    let has_topic = match tokens.get(at + 1) {
+        None | Some(Token::Sign(';' | '\n')) => true,
+        Some(Token::Word(word)) => is_listed(word, "_ for foreach"),
+        Some(_) => false,
+    };
+    is_unlink && is_bare && has_topic
 }
 
 fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String> {
@@ -379,7 +402,9 @@ fn of_write(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String
     let is_anew = call.texts.first().is_some_and(|text| text.starts_with('>'));
     let opens_to_write =
         opens && (is_anew || mode.contains(['w', 'a', '+', 'x', '>']) || writes_text);
-    if !call.does(CallEffect::WritesFile) && !opens_to_write {
+    // Ruby's. Of other languages it is a method of a file that is open.
+    let is_whole = matches!(&*call.path, "File.write" | "File.binwrite" | "IO.write");
+    if !call.does(CallEffect::WritesFile) && !opens_to_write && !is_whole {
         return None;
     }
     // `open(x, 'w')` alone.

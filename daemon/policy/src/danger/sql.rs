@@ -406,23 +406,8 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
         return Vec::new();
     }
     let prefixes = [
-        "\\!",
-        ".shell ",
-        ".shel ",
-        ".she ",
-        ".sh ",
-        ".system ",
-        ".syste ",
-        ".syst ",
-        ".sys ",
-        ".sy ",
-        "system ",
-        "!",
-        "\\P ",
-        "pager ",
-        "host ",
-        "shell ",
-        "\\setenv PAGER ",
+        "\\!", ".shell ", ".shel ", ".she ", ".sh ", ".system ", ".syste ", ".syst ", ".sys ",
+        ".sy ", "system ", "!", "\\P ", "pager ", "host ", "shell ",
     ];
     let quotes = ['"', '\'', ' ', ')', '`'];
     let lines = text.lines().map(str::trim_start);
@@ -444,6 +429,10 @@ pub(crate) fn shell_lines(client: SqlClient, text: &str) -> Vec<&str> {
             let line_of = |prefix: &&str| line.strip_prefix(*prefix);
             behind
                 .map(|(_, line)| line.trim_matches(quotes))
+                .or_else(|| {
+                    line.strip_prefix("\\setenv PAGER ")
+                        .map(|line| line.trim_matches(quotes))
+                })
                 .or_else(|| prefixes.iter().find_map(line_of))
                 // psql takes a command also behind statements.
                 .or_else(|| line.split_once("\\!").map(|(_, line)| line))

@@ -27,6 +27,16 @@ const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
 /// What the module that starts programs is called in JavaScript.
 const MODULE_NAMES: &[&str] = &["child_process", "childProcess", "cp", "child", "proc"];
+/// What holds functions that evaluate code.
+const CODE_HOLDERS: &[&str] = &[
+    "builtins",
+    "__builtins__",
+    "timeit",
+    "globalThis",
+    "global",
+    "window",
+    "vm",
+];
 /// What holds calls that start programs.
 const HOLDERS: &str = "os subprocess builtins __builtins__ pty Kernel Process";
 
@@ -123,7 +133,10 @@ fn calls_value(tokens: &[Token]) -> bool {
 /// The lines that perl's debugger gives to a shell: `!!CMD` (perldebug). In a script such a line is no call.
 fn lines_of_perl_debugger(text: &str, started: &mut Started) {
     for line in text.lines() {
-        let Some(shell) = line.trim_start().strip_prefix("!!") else {
+        let line = line.trim_start();
+        let is_word = |shell: &&str| shell.starts_with(char::is_alphabetic);
+        let once = || line.strip_prefix('!').filter(is_word);
+        let Some(shell) = line.strip_prefix("!!").or_else(once) else {
             continue;
         };
         if shell.trim_start().starts_with(['$', '@', '(']) {
@@ -343,7 +356,8 @@ impl Scan<'_> {
             || (name == "do" && self.program == "perl" && matches!(next, Some(Token::Text(_))))
         {
             self.started.runs_unread = true;
-        } else if CallEffect::RunsCode.is_of(name) && is_call && !is_member {
+        } else if CallEffect::RunsCode.is_of(name) && is_call && (!is_member || self.is_of_code(at))
+        {
             // JavaScript's `Function` takes the names of parameters first.
             let mut last = at + 1 + usize::from(self.sign(at + 1) == Some('('));
             while name == "Function" && self.sign(last + 1) == Some(',') {
@@ -387,6 +401,14 @@ impl Scan<'_> {
     fn is_assembled(&self, from: usize) -> bool {
         let from = from + usize::from(self.sign(from) == Some('('));
         self.values.expression(self.tokens, from).0 == Value::Assembled
+    }
+
+    /// Whether a method evaluates code, and is none of a pattern or of a template: `builtins.exec(…)`.
+    fn is_of_code(&self, at: usize) -> bool {
+        let is_held = at >= 2 && self.is_word(at - 2, CODE_HOLDERS);
+        let runs_in =
+            matches!(self.tokens.get(at), Some(Token::Word(name)) if name.starts_with("runIn"));
+        is_held || runs_in
     }
 
     /// Whether a name is that of a call that starts something, and no method of a pattern: `/x/.exec(text)`.

@@ -16,7 +16,7 @@ const CORPUS: &str = concat!(
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 35] = [
+const FAMILIES: [(&str, usize); 36] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -67,6 +67,7 @@ const FAMILIES: [(&str, usize); 35] = [
         "settings, clients and functions that run or remove by another word",
         34,
     ),
+    ("code and lines that an attacker found", 24),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

@@ -195,13 +195,21 @@ pub(crate) fn here_document(
     scope: Scope<'_>,
     choices: &mut Choices,
 ) -> String {
-    let (mut marker, mut body) = ("", "");
+    let (mut marker, mut body, mut end) = ("", "", "");
     let mut cursor = redirect.walk();
     for child in redirect.named_children(&mut cursor) {
         match child.kind() {
             "heredoc_start" => marker = source.of(child),
             "heredoc_body" => body = source.of(child),
+            "heredoc_end" => end = source.of(child),
             _ => {}
+        }
+    }
+    if let Some((_, lines)) = source.of(redirect).split_once('\n') {
+        let whole = lines.strip_suffix(end).unwrap_or(lines);
+        // The grammar loses the first line of a body that begins with a backslash.
+        if whole.trim_start().starts_with('\\') && whole.ends_with(body) {
+            body = whole;
         }
     }
     let text = if marker.contains(['\'', '"', '\\']) {
