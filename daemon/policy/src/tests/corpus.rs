@@ -67,7 +67,7 @@ const FAMILIES: [(&str, usize); 36] = [
         "settings, clients and functions that run or remove by another word",
         34,
     ),
-    ("code and lines that an attacker found", 24),
+    ("code and lines that an attacker found", 27),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

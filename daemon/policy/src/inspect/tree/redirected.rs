@@ -58,7 +58,7 @@ impl<'w, 'a, 't> RedirectedStatement<'w, 'a, 't> {
 
     /// Notes words behind the redirections of a statement that is no command. The grammar has misread it.
     fn note_words(&mut self) {
-        let has_words = !words_behind_redirects(self.node).is_empty();
+        let has_words = !words_behind_redirects(self.node, self.walk.source.text).is_empty();
         let body = self.node.child_by_field_name("body");
         if has_words && body.is_none_or(|body| body.kind() != "command") {
             let span = self.walk.source.span(self.node);
@@ -94,7 +94,7 @@ impl<'w, 'a, 't> RedirectedStatement<'w, 'a, 't> {
                 "command" => {
                     let redirects = Redirects {
                         stdin: self.given.clone(),
-                        words: words_behind_redirects(node),
+                        words: words_behind_redirects(node, source.text),
                     };
                     self.walk.command(child, redirects, stdin, depth + 1);
                     if self.first_word(child) == "exec" && source.of(node).contains(">(") {

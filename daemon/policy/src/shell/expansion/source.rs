@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
                     | "subshell"
             )
         });
-        let nodes = own.chain(words_behind_redirects(command));
+        let nodes = own.chain(words_behind_redirects(command, self.text));
         let mut words: Vec<Word> = nodes
             .flat_map(|node| self.expand(node, scope, choices))
             .collect();

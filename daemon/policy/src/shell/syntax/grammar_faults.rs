@@ -33,8 +33,9 @@ pub(crate) fn ends_with_dollar(tree: &Tree, text: &str) -> bool {
 
 /// The words of a command that stand behind the redirections of a node, as in `rm >log -rf x` and
 /// `env <<EOF rm x`. The grammar takes them for further files of the redirection, or for parts of the
-/// here-document.
-pub(crate) fn words_behind_redirects(node: Node<'_>) -> Vec<Node<'_>> {
+/// here-document. Words of the body's first line are none of them, which it takes from a body that begins with
+/// a backslash.
+pub(crate) fn words_behind_redirects<'t>(node: Node<'t>, text: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     let mut words = Vec::new();
     for child in node.children(&mut cursor) {
@@ -42,7 +43,12 @@ pub(crate) fn words_behind_redirects(node: Node<'_>) -> Vec<Node<'_>> {
             "file_redirect" => words.extend(words_behind_file(child)),
             "heredoc_redirect" => {
                 let mut cursor = child.walk();
-                for part in child.named_children(&mut cursor) {
+                let is_in_body = |part: &Node<'_>| {
+                    let rest = text.get(part.start_byte()..).unwrap_or_default();
+                    rest.starts_with('\n')
+                };
+                let parts = child.named_children(&mut cursor);
+                for part in parts.take_while(|part| !is_in_body(part)) {
                     match part.kind() {
                         "file_redirect" => words.extend(words_behind_file(part)),
                         "herestring_redirect"
