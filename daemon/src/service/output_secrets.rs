@@ -200,22 +200,6 @@ impl OutputSecrets {
         Ok(())
     }
 
-    /// Where a secret begins that is only printed in part at an offset. Its part on a screen looks like no secret.
-    pub(crate) async fn begin_of_secret(
-        &self,
-        front: Front,
-        terminal: &Terminal,
-        at: Offset,
-    ) -> Result<Option<Offset>, TranscriptError> {
-        if !self.are_hidden_everywhere(front) {
-            return Ok(None);
-        }
-        let (before, after) = context(terminal, (at, at)).await?;
-        let known = &terminal.record.secrets;
-        let bytes = self.redactor.secret_across(known, &before, &after);
-        Ok(bytes.map(|bytes| at.back(bytes as u64)))
-    }
-
     /// A screen as it is given to a client of this front: each character of a secret is masked, also of one
     /// that only begins or ends in the rows that are asked for.
     pub(crate) fn screen(

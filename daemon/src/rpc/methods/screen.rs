@@ -97,12 +97,8 @@ impl ScreenHandler {
         reader: Front,
     ) -> RpcResult<ScreenResult> {
         let kept = (self.catalog.info(terminal).await?.start, terminal.end());
-        let mut past = past_of(terminal, kept, moment).await?;
+        let past = past_of(terminal, kept, moment).await?;
         let secrets = &self.output_secrets;
-        let begin = secrets.begin_of_secret(reader, terminal, past.end());
-        if let Some(begin) = begin.await.map_err(TerminalError::from)? {
-            past = past.ending(begin);
-        }
         let look = |model: &Model| secrets.screen(reader, terminal, model, params.rows());
         let screen = self
             .screens

@@ -33,16 +33,6 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// The end of the output.
-    pub(crate) fn end(&self) -> Offset {
-        self.end
-    }
-
-    /// The same, before some of the output had come.
-    pub(crate) fn ending(self, end: Offset) -> Self {
-        Self { end, ..self }
-    }
-
     fn has(&self, change: &SizeChange) -> bool {
         let is_later = matches!((change.at_ms, self.by_ms), (Some(at), Some(by)) if at > by);
         change.at < self.end || !is_later
