@@ -326,12 +326,12 @@ async fn context(
     ))
 }
 
-/// Bytes as text of the same length.
+/// Bytes as text of the same length. A NUL, which shows nothing either, stands for a wrong byte.
 fn same_length(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '?'));
+        text.extend(chunk.invalid().iter().map(|_| '\0'));
     }
     text
 }

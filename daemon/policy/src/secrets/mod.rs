@@ -8,6 +8,7 @@ mod lazy_regex;
 mod line_reader;
 mod mark;
 pub mod output;
+mod printed_text;
 mod programs;
 pub mod redact;
 pub(crate) mod secret_names;

@@ -4,15 +4,16 @@
 //! shape of a service's token, a private key or an address with a password. What a command line's grammar
 //! would tell is not looked for: output has none.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
+use std::iter;
 use std::mem;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
+use super::printed_text::{PrintedText, control_strings, seen};
 use super::redact::{Redactor, hidden_in};
 use super::secret_names::is_secret_variable;
 use super::shapes::{self, is_secret_value};
@@ -26,9 +27,6 @@ const MIN_LINE_BYTES: usize = 16;
 /// Most bytes of values that are kept. An environment has a few hundred; a certificate store may have
 /// more, and each read would look for all of it.
 const MAX_VALUES_BYTES: usize = 16 * 1024;
-const ESC: char = '\u{1b}';
-/// The bytes that begin a control string: ESC and a letter or sign.
-const INTRODUCER_BYTES: usize = 2;
 
 /// The secrets of an environment: names and values.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,8 +78,10 @@ impl KnownSecrets {
     /// Where the values are in a text, with their names.
     fn find(&self, text: &str) -> Vec<(Range<usize>, Option<&str>)> {
         let places = self.0.iter().flat_map(|(name, value)| {
-            let found = text.match_indices(value.as_str());
-            found.map(move |(at, _)| (at..at + value.len(), Some(name.as_str())))
+            let value = seen(value);
+            let found: Vec<_> = text.match_indices(&*value).map(|(at, _)| at).collect();
+            let found = found.into_iter();
+            found.map(move |at| (at..at + value.len(), Some(name.as_str())))
         });
         places.collect()
     }
@@ -143,8 +143,8 @@ impl Redactor {
         Some(shown)
     }
 
-    /// The parts of secrets in a piece of output, in order. Escape sequences may cut a secret, and hold one,
-    /// such as a title.
+    /// The parts of secrets in a piece of output, in order. Escape sequences, controls and what nobody sees
+    /// may cut a secret; a control string, such as a title, may hold one.
     pub fn secret_parts(&self, known: &KnownSecrets, piece: OutputPiece<'_>) -> Vec<SecretPart> {
         let OutputPiece {
             before,
@@ -153,8 +153,7 @@ impl Redactor {
         } = piece;
         let whole = [before, text, after].concat();
         let bounds = before.len()..before.len() + text.len();
-        let printed = PrintedText::of(&whole);
-        let mut parts = Vec::new();
+        let mut parts: Vec<SecretPart> = Vec::new();
         let mut add = |name: Option<&str>, origins: &mut dyn Iterator<Item = Range<usize>>| {
             let mut mark =
                 name.map_or_else(|| "[secret]".to_owned(), |name| format!("[secret {name}]"));
@@ -168,19 +167,20 @@ impl Redactor {
                 }
             }
         };
-        for (secret, name) in self.secrets_in(known, &printed.text) {
-            add(name, &mut printed.origins(secret));
-        }
-        for sequence in printed.sequences() {
-            let text = whole.get(sequence.clone()).and_then(control_string);
-            for (secret, name) in self.secrets_in(known, text.unwrap_or_default()) {
-                let start = sequence.start + INTRODUCER_BYTES;
-                let origin = start + secret.start..start + secret.end;
-                add(name, &mut std::iter::once(origin));
+        let strings = control_strings(&whole).map(|string| (string.start, string));
+        for (base, range) in iter::once((0, 0..whole.len())).chain(strings) {
+            let text = whole.get(range).unwrap_or_default();
+            for printed in PrintedText::readings(text) {
+                for (secret, name) in self.secrets_in(known, printed.text()) {
+                    let origins = printed.origins(secret);
+                    add(
+                        name,
+                        &mut origins.map(|part| base + part.start..base + part.end),
+                    );
+                }
             }
         }
-        parts.sort_by_key(|part| part.range.start);
-        parts
+        apart(parts)
     }
 
     /// The secrets in a text without escape sequences, or in one of them: in order, and apart from each other.
@@ -213,241 +213,20 @@ impl Redactor {
     }
 }
 
-/// A text without its escape sequences, and where its parts came from.
-struct PrintedText<'a> {
-    text: Cow<'a, str>,
-    /// For each part that has no escape sequence in it: where it is in `text`, and where it was.
-    parts: Vec<(usize, Range<usize>)>,
-    /// The end of an escape sequence that no part follows.
-    end: Option<usize>,
-}
-
-impl<'a> PrintedText<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut printed = Self {
-            text: Cow::Borrowed(text),
-            parts: Vec::new(),
-            end: None,
-        };
-        if !text.contains(ESC) {
-            printed.parts.push((0, 0..text.len()));
-            return printed;
+/// The parts in order. Of those that overlap, the first stands for all.
+fn apart(mut parts: Vec<SecretPart>) -> Vec<SecretPart> {
+    parts.sort_by_key(|part| (part.range.start, Reverse(part.range.end)));
+    let mut apart: Vec<SecretPart> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match apart.last_mut() {
+            Some(last) if part.range.start < last.range.end => {
+                last.range.end = last.range.end.max(part.range.end);
+            }
+            _ => apart.push(part),
         }
-        let mut shown = String::with_capacity(text.len());
-        let mut from = 0;
-        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
-            let end = from + rest.find(ESC).unwrap_or(rest.len());
-            printed.parts.push((shown.len(), from..end));
-            shown.push_str(text.get(from..end).unwrap_or_default());
-            from = end + escape_sequence_bytes(text.get(end..).unwrap_or_default());
-        }
-        printed.end = Some(text.len());
-        printed.text = Cow::Owned(shown);
-        printed
     }
-
-    /// The escape sequences, each between two parts.
-    fn sequences(&self) -> impl Iterator<Item = Range<usize>> {
-        let ends = self.parts.iter().skip(1).map(|(_, part)| part.start);
-        let ends = ends.chain(self.end);
-        let starts = self.parts.iter().map(|(_, part)| part.end);
-        starts.zip(ends).map(|(start, end)| start..end)
-    }
-
-    /// Where a range of the printed text was, part by part.
-    fn origins(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let first = (self.parts).partition_point(|(at, part)| at + part.len() <= range.start);
-        let parts = self.parts.get(first..).unwrap_or_default().iter();
-        let parts = parts.take_while(move |(at, _)| *at < range.end);
-        parts.map(move |(at, part)| {
-            let from = range.start.max(*at) - at;
-            let to = range.end.min(at + part.len()) - at;
-            part.start + from..part.start + to
-        })
-    }
-}
-
-/// The text of an escape sequence that holds one: OSC, DCS, SOS, PM or APC.
-fn control_string(sequence: &str) -> Option<&str> {
-    let (introducer, text) = sequence.split_at_checked(INTRODUCER_BYTES)?;
-    introducer
-        .ends_with([']', 'P', 'X', '^', '_'])
-        .then_some(text)
-}
-
-/// The length of the escape sequence that a text begins with (ECMA-48): CSI, a control string, or a
-/// shorter one.
-fn escape_sequence_bytes(text: &str) -> usize {
-    let is_final = |c: char| ('@'..='~').contains(&c);
-    let mut characters = text.char_indices().skip(1);
-    let end = match characters.next() {
-        Some((_, '[')) => characters.find(|(_, c)| is_final(*c) || c.is_control()),
-        Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
-            // One that is not ended hides nothing of the text after its line.
-            characters.find(|(_, c)| matches!(*c, '\x07' | '\n' | ESC))
-        }
-        Some((at, c)) if (' '..='/').contains(&c) => characters
-            .find(|(_, c)| !(' '..='/').contains(c))
-            .or(Some((at, c))),
-        other => other,
-    };
-    // What is not a sequence's end stays in the text.
-    end.map_or(text.len(), |(at, c)| match c {
-        '\n' | '\r' | ESC => at.max(1),
-        c => at + c.len_utf8(),
-    })
+    apart
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn known() -> KnownSecrets {
-        KnownSecrets::of(
-            [
-                ("API_TOKEN", "hunter2"),
-                ("LONG_TOKEN", "hunter2-and-more"),
-                ("PASSWORD", "abc12"),
-                ("POSTGRES_PASSWORD", "postgres"),
-                ("HOME", "/home/me"),
-                ("DATABASE_URL", "postgres://me:s3cret-word@host/db"),
-            ]
-            .into_iter(),
-        )
-    }
-
-    fn shown_as(text: &str) -> String {
-        let piece = OutputPiece {
-            text,
-            ..OutputPiece::default()
-        };
-        let shown = Redactor::default().output(&known(), piece);
-        shown.unwrap_or_else(|| text.to_owned())
-    }
-
-    #[test]
-    fn a_line_of_a_secret_of_several_lines_is_hidden() {
-        let value = "-----BEGIN KEY-----\nb3BlbnNzaC1rZXktdjE\nshort\nAAAAB3NzaC1yc2EAAAA\n";
-        let known = KnownSecrets::of([("DEPLOY_KEY", value)].into_iter());
-        let shown = |text: &str| {
-            let piece = OutputPiece {
-                text,
-                ..OutputPiece::default()
-            };
-            Redactor::default().output(&known, piece)
-        };
-        let line = shown("AAAAB3NzaC1yc2EAAAA\r\n");
-        assert_eq!(line.as_deref(), Some("[secret DEPLOY_KEY]\r\n"));
-        let whole = shown(&format!("{value}end"));
-        assert_eq!(whole.as_deref(), Some("[secret DEPLOY_KEY]end"));
-        assert_eq!(shown("short\n"), None);
-    }
-
-    #[test]
-    fn values_are_replaced_by_their_names() {
-        for (text, shown) in [
-            ("", ""),
-            ("it is hunter2!\n", "it is [secret API_TOKEN]!\n"),
-            ("hunter2-and-more", "[secret LONG_TOKEN]"),
-            ("abc12 postgres /home/me", "abc12 postgres /home/me"),
-            (
-                "url postgres://me:s3cret-word@host/db",
-                "url [secret DATABASE_URL]",
-            ),
-        ] {
-            assert_eq!(shown_as(text), shown);
-        }
-        let names = format!("{:?}", known());
-        assert!(!names.contains("hunter2"), "{names}");
-    }
-
-    #[test]
-    fn a_large_environment_is_cut() {
-        let value = "aB3/".repeat(750);
-        let names: Vec<String> = (0..20).map(|number| format!("N{number}_TOKEN")).collect();
-        let pairs = names.iter().map(|name| (name.as_str(), value.as_str()));
-        assert_eq!(KnownSecrets::of(pairs).0.len(), MAX_VALUES_BYTES / 3_000);
-    }
-
-    #[test]
-    fn shapes_are_found_in_output() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
-        let lines = "rm -rf x; ls --password 12345678\n";
-        assert_eq!(
-            shown_as(&format!("remote: {token}\n{lines}")),
-            format!("remote: [secret]\n{lines}")
-        );
-    }
-
-    #[test]
-    fn what_stands_right_before_a_token_hides_none() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
-        for before in [
-            "/",
-            "a/",
-            "/tmp/",
-            "a\\n",
-            "{\"a\":\"b\\r\\n",
-            "a%3D",
-            "\\u0041",
-            "\u{1}",
-        ] {
-            assert_eq!(
-                shown_as(&format!("{before}{token} b")),
-                format!("{before}[secret] b")
-            );
-        }
-    }
-
-    #[test]
-    fn escape_sequences_hide_no_secret() {
-        let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
-        for sequence in [
-            "\x1b[1;31m",
-            "\x1b[m\x1b[K",
-            "\x1b]0;title\x07",
-            "\x1b]8;;a://b\x1b\\",
-            "\x1b(B",
-            "\x1b7",
-        ] {
-            assert_eq!(
-                shown_as(&format!("a {start}{sequence}{end} b")),
-                format!("a [secret]{sequence} b")
-            );
-        }
-        let token = format!("{start}{end}");
-        for (before, after) in [
-            ("\x1b]0;", "\x07"),
-            ("a\x1b]8;;https://host/", "\x1b\\b"),
-            ("\x1bP1$", "\x1b\\"),
-            ("\x1b_", ""),
-            ("\x1b]0;a\u{1}", "\x07"),
-            ("\x1b]2;a\t", "\x07"),
-        ] {
-            assert_eq!(
-                shown_as(&format!("{before}{token}{after}")),
-                format!("{before}[secret]{after}")
-            );
-        }
-        for text in ["\x1b", "a\x1b[", "a\x1b]b", "\x1b\u{e4}", "\x1b[1\u{e4}"] {
-            assert_eq!(shown_as(text), text);
-        }
-    }
-
-    #[test]
-    fn what_is_around_a_piece_tells_of_a_secret_in_it() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
-        let (start, end) = token.split_at(20);
-        let shown = |before, text, after| {
-            let piece = OutputPiece {
-                before,
-                text,
-                after,
-            };
-            Redactor::default().output(&KnownSecrets::default(), piece)
-        };
-        assert_eq!(shown(start, end, " a").unwrap(), "[secret]");
-        assert_eq!(shown("a ", start, end).unwrap(), "[secret]");
-        assert_eq!(shown(&token, " a ", &token), None);
-    }
-}
+mod tests;

@@ -168,19 +168,6 @@ static PATTERNS: [(&str, LazyRegex, Check); 20] = [
 ];
 /// Escapes that end in a letter or a digit.
 static ESCAPES: LazyRegex = LazyRegex::new(r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}");
-/// How tokens begin that are no names of files, of GitHub, GitLab and Slack.
-const UNLIKE_FILES: [&str; 10] = [
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-];
 /// How much of a word before a token is read.
 const MAX_PATH_BYTES: usize = 256;
 /// RFC 7468: the text before and behind the body of a private key.
@@ -251,18 +238,19 @@ pub(crate) fn is_secret_value(value: &str) -> bool {
 }
 
 /// The tokens in output that a line would not be searched for, because there they may be what a shell runs:
-/// in a path, and behind an escape of JSON or of an address.
+/// within a word, in a path, and behind an escape of JSON or of an address.
 pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    tokens::find(text, &mut found);
+    let anywhere = tokens::find_anywhere(text).into_iter();
+    let mut found: Vec<_> = anywhere
+        .filter(|token| token.is_distinctive || !is_part_of_path(text, token.range.start))
+        .map(|token| token.range)
+        .collect();
     if let Some(blanked) = without_escapes(text) {
-        tokens::find(&blanked, &mut found);
+        let mut behind_escapes = Vec::new();
+        tokens::find(&blanked, &mut behind_escapes);
+        behind_escapes.retain(|token| !is_part_of_path(text, token.start));
+        found.extend(behind_escapes);
     }
-    found.retain(|token| {
-        let behind = text.get(token.start..).unwrap_or_default();
-        let is_like_no_file = UNLIKE_FILES.iter().any(|prefix| behind.starts_with(prefix));
-        is_like_no_file || !is_part_of_path(text, token.start)
-    });
     found
 }
 

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::lazy_regex::LazyRegex;
+use super::value::{is_dense, is_mixed};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +21,8 @@ struct Token {
     _service: String,
     marker: String,
     pattern: String,
+    #[serde(default)]
+    distinctive: bool,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -28,25 +31,68 @@ struct Token {
 struct Shape {
     /// A text that every match holds. To look for it costs little.
     marker: String,
-    regex: LazyRegex,
+    /// Whether no other text begins so.
+    is_distinctive: bool,
+    /// Begins at a word's beginning.
+    word: LazyRegex,
+    /// Begins anywhere.
+    anywhere: LazyRegex,
 }
 
-/// Adds the ranges of tokens in a text.
+/// A token within a word of output.
+#[derive(Debug)]
+pub(super) struct InnerToken {
+    pub(super) range: Range<usize>,
+    /// Whether no other text, such as a file's name, begins so.
+    pub(super) is_distinctive: bool,
+}
+
+/// Adds the ranges of tokens that begin where a word does.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
-    for shape in shapes() {
-        if !text.contains(&shape.marker) {
-            continue;
+    for shape in shapes_in(text) {
+        find_all(text, &shape.word, |token| found.push(token));
+    }
+}
+
+/// The tokens that begin anywhere in a text. What stands right before a token is the end of whatever was
+/// printed before it: an escape that is spelled out, an option's letter, another name. A token that is not
+/// distinctive has to be as random as no word is.
+pub(super) fn find_anywhere(text: &str) -> Vec<InnerToken> {
+    let mut found = Vec::new();
+    for shape in shapes_in(text) {
+        let is_distinctive = shape.is_distinctive;
+        find_all(text, &shape.anywhere, |range| {
+            let token = text.get(range.clone()).unwrap_or_default();
+            if (is_distinctive && is_mixed(token)) || is_dense(token) {
+                found.push(InnerToken {
+                    range,
+                    is_distinctive,
+                });
+            }
+        });
+    }
+    found
+}
+
+fn shapes_in(text: &str) -> impl Iterator<Item = &'static Shape> {
+    shapes()
+        .iter()
+        .filter(move |shape| text.contains(&shape.marker))
+}
+
+fn find_all(text: &str, pattern: &LazyRegex, mut add: impl FnMut(Range<usize>)) {
+    let Some(regex) = pattern.get() else {
+        return;
+    };
+    // A search alone is cheaper than one for groups.
+    if regex.captures_len() == 1 {
+        regex.find_iter(text).for_each(|token| add(token.range()));
+        return;
+    }
+    for captures in regex.captures_iter(text) {
+        if let Some(token) = captures.get(1) {
+            add(token.range());
         }
-        let Some(regex) = shape.regex.get() else {
-            continue;
-        };
-        // A search alone is cheaper than one for groups.
-        if regex.captures_len() == 1 {
-            found.extend(regex.find_iter(text).map(|token| token.range()));
-            continue;
-        }
-        let captures = regex.captures_iter(text);
-        found.extend(captures.filter_map(|captures| Some(captures.get(1)?.range())));
     }
 }
 
@@ -68,7 +114,9 @@ fn shape(token: Token) -> Shape {
     };
     Shape {
         marker: token.marker,
-        regex: format!("{boundary}{}", token.pattern).into(),
+        is_distinctive: token.distinctive,
+        word: format!("{boundary}{}", token.pattern).into(),
+        anywhere: token.pattern.into(),
     }
 }
 
@@ -87,7 +135,8 @@ mod tests {
                 "{token:?}"
             );
             assert!(token.pattern.starts_with('\\') || !token.pattern.starts_with('^'));
-            assert!(shape(token).regex.get().is_some());
+            let shape = shape(token);
+            assert!(shape.word.get().is_some() && shape.anywhere.get().is_some());
         }
     }
 }

@@ -119,3 +119,10 @@ pub(super) fn is_mixed(value: &str) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     digits && letters
 }
+
+/// Whether a value is long and has lower case, upper case and digits, as hardly a name has.
+pub(super) fn is_dense(value: &str) -> bool {
+    is_random(value)
+        && value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+}

@@ -1,0 +1,309 @@
+//! What is hidden in output, and what cuts no secret.
+
+use super::*;
+
+fn known() -> KnownSecrets {
+    KnownSecrets::of(
+        [
+            ("API_TOKEN", "hunter2"),
+            ("LONG_TOKEN", "hunter2-and-more"),
+            ("PASSWORD", "abc12"),
+            ("POSTGRES_PASSWORD", "postgres"),
+            ("HOME", "/home/me"),
+            ("DATABASE_URL", "postgres://me:s3cret-word@host/db"),
+        ]
+        .into_iter(),
+    )
+}
+
+fn shown_as(text: &str) -> String {
+    let piece = OutputPiece {
+        text,
+        ..OutputPiece::default()
+    };
+    let shown = Redactor::default().output(&known(), piece);
+    shown.unwrap_or_else(|| text.to_owned())
+}
+
+#[test]
+fn a_line_of_a_secret_of_several_lines_is_hidden() {
+    let value = "-----BEGIN KEY-----\nb3BlbnNzaC1rZXktdjE\nshort\nAAAAB3NzaC1yc2EAAAA\n";
+    let known = KnownSecrets::of([("DEPLOY_KEY", value)].into_iter());
+    let shown = |text: &str| {
+        let piece = OutputPiece {
+            text,
+            ..OutputPiece::default()
+        };
+        Redactor::default().output(&known, piece)
+    };
+    let line = shown("AAAAB3NzaC1yc2EAAAA\r\n");
+    assert_eq!(line.as_deref(), Some("[secret DEPLOY_KEY]\r\n"));
+    let whole = shown(&format!("{value}end"));
+    assert_eq!(whole.as_deref(), Some("[secret DEPLOY_KEY]end"));
+    assert_eq!(shown("short\n"), None);
+}
+
+#[test]
+fn values_are_replaced_by_their_names() {
+    for (text, shown) in [
+        ("", ""),
+        ("it is hunter2!\n", "it is [secret API_TOKEN]!\n"),
+        ("hunter2-and-more", "[secret LONG_TOKEN]"),
+        ("abc12 postgres /home/me", "abc12 postgres /home/me"),
+        (
+            "url postgres://me:s3cret-word@host/db",
+            "url [secret DATABASE_URL]",
+        ),
+    ] {
+        assert_eq!(shown_as(text), shown);
+    }
+    let names = format!("{:?}", known());
+    assert!(!names.contains("hunter2"), "{names}");
+}
+
+#[test]
+fn a_large_environment_is_cut() {
+    let value = "aB3/".repeat(750);
+    let names: Vec<String> = (0..20).map(|number| format!("N{number}_TOKEN")).collect();
+    let pairs = names.iter().map(|name| (name.as_str(), value.as_str()));
+    assert_eq!(KnownSecrets::of(pairs).0.len(), MAX_VALUES_BYTES / 3_000);
+}
+
+#[test]
+fn shapes_are_found_in_output() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let lines = "rm -rf x; ls --password 12345678\n";
+    assert_eq!(
+        shown_as(&format!("remote: {token}\n{lines}")),
+        format!("remote: [secret]\n{lines}")
+    );
+}
+
+#[test]
+fn what_stands_right_before_a_token_hides_none() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    for before in [
+        "/",
+        "a/",
+        "/tmp/",
+        "a\\n",
+        "{\"a\":\"b\\r\\n",
+        "a%3D",
+        "\\u0041",
+        "\u{1}",
+        "\\u001b[0m",
+        "^[[31m",
+        "b'x\\x00",
+        "=3D",
+        "mysql -p",
+        "_",
+        "7",
+        "é",
+        "日本",
+    ] {
+        assert_eq!(
+            shown_as(&format!("{before}{token} b")),
+            format!("{before}[secret] b")
+        );
+    }
+}
+
+#[test]
+fn escape_sequences_hide_no_secret() {
+    let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
+    for sequence in [
+        "\x1b[1;31m",
+        "\x1b[m\x1b[K",
+        "\x1b]0;title\x07",
+        "\x1b]8;;a://b\x1b\\",
+        "\x1b(B",
+        "\x1b7",
+    ] {
+        assert_eq!(
+            shown_as(&format!("a {start}{sequence}{end} b")),
+            format!("a [secret]{sequence} b")
+        );
+    }
+    let token = format!("{start}{end}");
+    for (before, after) in [
+        ("\x1b]0;", "\x07"),
+        ("a\x1b]8;;https://host/", "\x1b\\b"),
+        ("\x1bP1$", "\x1b\\"),
+        ("\x1b_", ""),
+        ("\x1b]0;a\u{1}", "\x07"),
+        ("\x1b]2;a\t", "\x07"),
+    ] {
+        assert_eq!(
+            shown_as(&format!("{before}{token}{after}")),
+            format!("{before}[secret]{after}")
+        );
+    }
+    for text in ["\x1b", "a\x1b[", "a\x1b]b", "\x1b\u{e4}", "\x1b[1\u{e4}"] {
+        assert_eq!(shown_as(text), text);
+    }
+}
+
+#[test]
+fn what_is_around_a_piece_tells_of_a_secret_in_it() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let (start, end) = token.split_at(20);
+    let shown = |before, text, after| {
+        let piece = OutputPiece {
+            before,
+            text,
+            after,
+        };
+        Redactor::default().output(&KnownSecrets::default(), piece)
+    };
+    assert_eq!(shown(start, end, " a").unwrap(), "[secret]");
+    assert_eq!(shown("a ", start, end).unwrap(), "[secret]");
+    assert_eq!(shown(&token, " a ", &token), None);
+}
+
+#[test]
+fn within_a_word_a_token_counts_where_no_name_is_like_it() {
+    let base62 = "a1B2c3D4e5F6".repeat(4);
+    let hex = "3f786850e387550f".repeat(4);
+    for token in [
+        format!("sk-ant-api03-{base62}"),
+        format!("npm_{}", &base62[..36]),
+        format!("glpat-{}", &base62[..20]),
+        format!("dop_v1_{hex}"),
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        format!("hf_{}", &base62[..34]),
+        format!("xoxb-123456789012-{}", &base62[..24]),
+    ] {
+        for before in ["m", "_", "x00", "=3D"] {
+            assert_eq!(
+                shown_as(&format!("{before}{token} b")),
+                format!("{before}[secret] b")
+            );
+        }
+    }
+    for name in [
+        format!("task-{}", &hex[..40]),
+        format!("disk-{}", &hex[..40]),
+        format!("monkey-{}", &hex[..32]),
+        format!("disk_{}", &hex[..48]),
+        "task-2024-11-05-report-of-the-month".to_owned(),
+        "my-risk-analysis-of-the-second-half-2023".to_owned(),
+        "sha256-4f7d6e5c".to_owned(),
+        format!("rest-sapi-{}", "3f786850-e387-450f-a345-9c6d8a7b1234"),
+    ] {
+        assert_eq!(shown_as(&name), name);
+    }
+}
+
+#[test]
+fn what_nobody_sees_within_a_token_hides_none() {
+    let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
+    for unseen in [
+        "\u{200b}",
+        "\u{2060}",
+        "\u{ad}",
+        "\u{fe0f}",
+        "\u{301}",
+        "\u{fffd}",
+        "\u{e0041}",
+        "\u{200d}",
+        "\u{202e}",
+        "\u{9c}",
+        "\0",
+        "\u{7}",
+        "\u{7f}",
+        "\u{e}",
+        "\r",
+        "\u{b}",
+    ] {
+        assert_eq!(
+            shown_as(&format!("a {start}{unseen}{end} b")),
+            format!("a [secret]{unseen} b"),
+            "{unseen:?}"
+        );
+        // BEL ends the title.
+        if unseen != "\u{7}" {
+            assert_eq!(
+                shown_as(&format!("\x1b]0;{start}{unseen}{end}")),
+                format!("\x1b]0;[secret]{unseen}"),
+                "{unseen:?}"
+            );
+        }
+    }
+    let accented = KnownSecrets::of([("PASSWORD", "pa\u{308}ssword-1")].into_iter());
+    let piece = OutputPiece {
+        text: "it is pa\u{308}ssword-1!",
+        ..OutputPiece::default()
+    };
+    let shown = Redactor::default().output(&accented, piece).unwrap();
+    assert!(!shown.contains("ssword"), "{shown}");
+}
+
+#[test]
+fn what_is_printed_over_hides_no_secret() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let bold: String = token.chars().flat_map(|c| [c, '\u{8}', c]).collect();
+    let (start, end) = token.split_at(20);
+    for text in [
+        bold,
+        format!("{start}x\u{8}{end}"),
+        format!("{start} \u{8}{end}"),
+        format!("{start}{}{}{end}", "é ".repeat(3), "\u{8}".repeat(6)),
+        format!("{start}{}\u{8}\u{8}\x1b[1m{end}", &end[..2]),
+        format!("{token}\u{8}\u{8} "),
+    ] {
+        let piece = OutputPiece {
+            text: &text,
+            ..OutputPiece::default()
+        };
+        let mut bytes = text.clone().into_bytes();
+        for part in Redactor::default().secret_parts(&known(), piece) {
+            bytes[part.range].fill(b'*');
+        }
+        let masked = String::from_utf8(bytes).unwrap();
+        assert!(
+            !masked.contains(|c: char| c.is_ascii_uppercase()),
+            "{masked:?}"
+        );
+        assert!(!masked.contains("1B"), "{masked:?}");
+    }
+    // A CR ends a secret, or is within it. A letter behind it may be of either.
+    assert_eq!(
+        shown_as(&format!("{token}\r50 %\r{token}\r\nA\r\n")),
+        "[secret]\r %\r[secret]\r\nA\r\n"
+    );
+    for quiet in [
+        "\r\n\r\n",
+        "a\u{8}\u{8}\u{8}b",
+        "\u{8}",
+        "50 %\r60 %\r",
+        "a\n\u{8}b",
+    ] {
+        assert_eq!(shown_as(quiet), quiet);
+    }
+}
+
+#[test]
+fn a_key_in_a_control_string_is_hidden_whole() {
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAA\n".repeat(3);
+    let key =
+        format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n");
+    for (before, after) in [
+        ("\x1b]52;c;", "\x07"),
+        ("\x1b_", "\x1b\\"),
+        ("\x1bP", "\x1b\\"),
+        ("\x1b]0;a\n", ""),
+    ] {
+        let shown = shown_as(&format!("{before}{key}{after}"));
+        assert!(!shown.contains("b3Bl"), "{shown:?}");
+        assert!(shown.contains("-----BEGIN OPENSSH PRIVATE KEY-----\n[secret]\n"));
+    }
+}
+
+#[test]
+fn lines_without_secrets_stay() {
+    let lines = include_str!("../redact/tests/harmless.txt").lines();
+    let lines: Vec<_> = lines.filter(|line| !line.starts_with("## ")).collect();
+    let hidden = lines.iter().filter(|line| shown_as(line) != **line);
+    let hidden: Vec<_> = hidden.collect();
+    assert!(hidden.len() * 100 <= lines.len(), "{hidden:#?}");
+}

@@ -1,0 +1,239 @@
+//! Output as a reader sees it: without escape sequences, and without the characters that show nothing.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::policy::toml_string::is_unseen;
+
+const ESC: char = '\u{1b}';
+/// The bytes that begin a control string: ESC and a letter or sign.
+const INTRODUCER_BYTES: usize = 2;
+
+/// What control characters do in a text, but for ESC and ends of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Controls {
+    /// They end a word, as the CR of a progress bar does.
+    EndWords,
+    /// A backspace takes a character back, and the others do nothing.
+    AreObeyed,
+}
+
+/// A part of a text without a gap.
+#[derive(Debug)]
+struct Part {
+    /// Where it is in the printed text.
+    at: usize,
+    /// Its length there. What a backspace took back has none.
+    length: usize,
+    source: Range<usize>,
+}
+
+/// A text without what a reader does not see of it, and where its parts came from.
+#[derive(Debug)]
+pub(super) struct PrintedText<'a> {
+    text: Cow<'a, str>,
+    parts: Vec<Part>,
+}
+
+impl<'a> PrintedText<'a> {
+    /// The one or two ways to read a text: where there are control characters, a secret ends at one in the
+    /// first, and goes on behind it in the second.
+    pub(super) fn readings(text: &'a str) -> impl Iterator<Item = Self> {
+        let is_obeyed = has_controls(text);
+        let second = is_obeyed.then_some(Controls::AreObeyed);
+        let readings = [Some(Controls::EndWords), second];
+        (readings.into_iter().flatten()).map(move |controls| Self::read(text, controls))
+    }
+
+    fn read(text: &'a str, controls: Controls) -> Self {
+        let is_plain = text.is_ascii() && !text.contains(ESC);
+        if is_plain && controls == Controls::EndWords {
+            let part = Part {
+                at: 0,
+                length: text.len(),
+                source: 0..text.len(),
+            };
+            return Self {
+                text: Cow::Borrowed(text),
+                parts: vec![part],
+            };
+        }
+        let ends_part = |c: char| match controls {
+            Controls::EndWords => shows_nothing(c),
+            Controls::AreObeyed => shows_nothing(c) || is_control(c),
+        };
+        let mut printed = Printing::default();
+        let mut from = 0;
+        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            let end = from + rest.find(ends_part).unwrap_or(rest.len());
+            printed.print(text, from..end);
+            from = end;
+            let Some(rest) = text.get(end..).filter(|rest| !rest.is_empty()) else {
+                break;
+            };
+            from += match rest.chars().next() {
+                Some(ESC) => escape_sequence_bytes(rest),
+                other => other.map_or(rest.len(), char::len_utf8),
+            };
+            if rest.starts_with('\u{8}') {
+                printed.take_back(from);
+            }
+        }
+        Self {
+            text: Cow::Owned(printed.text),
+            parts: printed.parts,
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where a range of the printed text was, part by part, with what was taken back within it and at its
+    /// end.
+    pub(super) fn origins(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = (self.parts).partition_point(|part| part.at + part.length < range.start);
+        let parts = self.parts.get(first..).unwrap_or_default().iter();
+        let parts = parts.take_while(move |part| part.at <= range.end);
+        let origins = parts.map(move |part| {
+            if part.length == 0 {
+                let is_within = range.start < part.at;
+                return if is_within {
+                    part.source.clone()
+                } else {
+                    Range::default()
+                };
+            }
+            let from = range.start.max(part.at) - part.at;
+            let to = range.end.min(part.at + part.length) - part.at;
+            part.source.start + from..part.source.start + to
+        });
+        origins.filter(|origin| !origin.is_empty())
+    }
+}
+
+#[derive(Default)]
+struct Printing {
+    text: String,
+    parts: Vec<Part>,
+}
+
+impl Printing {
+    fn print(&mut self, text: &str, source: Range<usize>) {
+        if !source.is_empty() {
+            self.parts.push(Part {
+                at: self.text.len(),
+                length: source.len(),
+                source: source.clone(),
+            });
+            self.text.push_str(text.get(source).unwrap_or_default());
+        }
+    }
+
+    /// Takes back the last character of the line: what comes next is printed over it. `end` is the end of
+    /// the backspace.
+    fn take_back(&mut self, end: usize) {
+        let Some(last) = self.text.chars().next_back().filter(|c| *c != '\n') else {
+            return;
+        };
+        // What was taken back right before becomes one part with it.
+        if self.parts.last().is_some_and(|part| part.length == 0) {
+            self.parts.pop();
+        }
+        let Some(part) = self.parts.last_mut() else {
+            return;
+        };
+        self.text.truncate(self.text.len() - last.len_utf8());
+        part.length -= last.len_utf8();
+        let start = part.source.start + part.length;
+        part.source.end = start;
+        if part.length == 0 {
+            self.parts.pop();
+        }
+        self.parts.push(Part {
+            at: self.text.len(),
+            length: 0,
+            source: start..end,
+        });
+    }
+}
+
+/// A text without the characters that show nothing.
+pub(super) fn seen(text: &str) -> Cow<'_, str> {
+    if text.contains(shows_nothing) {
+        Cow::Owned(text.chars().filter(|c| !shows_nothing(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Where the texts of control strings are: OSC, DCS, SOS, PM and APC. A line break within one ends it for
+/// what is printed, so that one without an end hides no text, and its text goes on here.
+pub(super) fn control_strings(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let introducers = text.match_indices(ESC).map(|(at, _)| at);
+    introducers.filter_map(|at| {
+        let (introducer, string) = text.get(at..)?.split_at_checked(INTRODUCER_BYTES)?;
+        let length = string.find(['\x07', ESC]).unwrap_or(string.len());
+        let start = at + INTRODUCER_BYTES;
+        (introducer.ends_with([']', 'P', 'X', '^', '_'])).then_some(start..start + length)
+    })
+}
+
+/// Whether a character begins an escape sequence or leaves no mark of its own: marks that combine, what
+/// cannot be seen, C1 controls, and what stands for a wrong byte. White space separates words.
+fn shows_nothing(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ESC;
+    }
+    !c.is_whitespace()
+        && (c.is_control()
+            || c == char::REPLACEMENT_CHARACTER
+            || is_unseen(c)
+            || is_combining_mark(c))
+}
+
+/// Whether a character is a C0 control or DEL that ends no line and is no tab.
+fn is_control(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\n' | '\t')
+}
+
+/// Whether a text has control characters other than ESC, tabs and ends of lines.
+fn has_controls(text: &str) -> bool {
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        let is_one = match byte {
+            b'\r' => !matches!(bytes.peek(), Some(b'\n' | b'\r')),
+            0x1b => false,
+            byte => is_control(char::from(byte)),
+        };
+        if is_one {
+            return true;
+        }
+    }
+    false
+}
+
+/// The length of the escape sequence that a text begins with (ECMA-48): CSI, a control string, or a
+/// shorter one.
+fn escape_sequence_bytes(text: &str) -> usize {
+    let is_final = |c: char| ('@'..='~').contains(&c);
+    let mut characters = text.char_indices().skip(1);
+    let end = match characters.next() {
+        Some((_, '[')) => characters.find(|(_, c)| is_final(*c) || c.is_control()),
+        Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
+            // One that is not ended hides nothing of the text after its line.
+            characters.find(|(_, c)| matches!(*c, '\x07' | '\n' | ESC))
+        }
+        Some((at, c)) if (' '..='/').contains(&c) => characters
+            .find(|(_, c)| !(' '..='/').contains(c))
+            .or(Some((at, c))),
+        other => other,
+    };
+    // What is not a sequence's end stays in the text.
+    end.map_or(text.len(), |(at, c)| match c {
+        '\n' | '\r' | ESC => at.max(1),
+        c => at + c.len_utf8(),
+    })
+}
