@@ -12,6 +12,7 @@ mod printed_text;
 mod programs;
 pub mod redact;
 pub(crate) mod secret_names;
+mod settings;
 pub(crate) mod shapes;
 mod tokens;
 mod value;

@@ -22,7 +22,7 @@ enum Kind {
 ///
 /// `SSH_AUTH_SOCK` is not here: the agent at the other end signs and gives no key away, and without it
 /// `git push` does not work. `GIT_ASKPASS` and `SSH_ASKPASS` name programs.
-const NAMES: [(&str, Kind, &str); 102] = [
+const NAMES: [(&str, Kind, &str); 104] = [
     ("NO_*", Kind::Plain, "--no-password"),
     ("*NEXT_TOKEN", Kind::Plain, "pages of an answer"),
     ("*PAGE_TOKEN", Kind::Plain, "pages of an answer"),
@@ -86,6 +86,8 @@ const NAMES: [(&str, Kind, &str); 102] = [
     ("*ENCRYPTION_KEY", Kind::Secret, "of data at rest"),
     ("*PRIVATE_KEY", Kind::Secret, "a key's text"),
     ("*PRIVATEKEY", Kind::Secret, "without an underscore"),
+    ("*PRESHARED_KEY", Kind::Secret, "wg(8)"),
+    ("*KEY_DATA", Kind::Secret, "kubeconfig: client-key-data"),
     (
         "*SIGNING_KEY",
         Kind::Secret,

@@ -11,8 +11,8 @@ use super::assignments::assignments;
 use super::finding::{Finding, Place, PlaceKind};
 use super::lazy_regex::LazyRegex;
 use super::secret_names::{names_secret, names_secret_parameter, variable_has_secret};
-use super::tokens;
 use super::value::{is_mixed, is_random};
+use super::{settings, tokens};
 
 /// When the text that a pattern finds is a secret. Its first group is the secret, behind the group `name`
 /// where there is one.
@@ -162,7 +162,7 @@ static PATTERNS: [(&str, LazyRegex, Check); 20] = [
     // netrc(5).
     (
         "login",
-        LazyRegex::new(r#"(?i)(?-u:\b)login[ \t]+[^\s'"]{1,64}[ \t]+password[ \t]+([^\s'"\\]+)"#),
+        LazyRegex::new(r#"(?i)(?-u:\b)login[ \t]+[^\s'"]{1,64}\s+password[ \t]+([^\s'"\\]+)"#),
         Check::Always,
     ),
 ];
@@ -170,10 +170,15 @@ static PATTERNS: [(&str, LazyRegex, Check); 20] = [
 static ESCAPES: LazyRegex = LazyRegex::new(r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}");
 /// How much of a word before a token is read.
 const MAX_PATH_BYTES: usize = 256;
-/// RFC 7468: the text before and behind the body of a private key.
-static KEY_BEGIN: LazyRegex =
-    LazyRegex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----");
-const KEY_END: &str = "-----END";
+/// The text before the body of a private key, by RFC 7468, by SSH2's own form (RFC 4716 §3), and by `PuTTY`'s
+/// (its manual, appendix C).
+static KEY_BEGIN: LazyRegex = LazyRegex::new(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY ----|Private-Lines: [0-9]+",
+);
+/// The same behind the body.
+static KEY_END: LazyRegex = LazyRegex::new(r"---- ?END|-----END|Private-(?:MAC|Hash)");
+/// What each beginning holds.
+const KEY_MARKERS: [&str; 3] = ["-----BEGIN ", "---- BEGIN ", "Private-Lines: "];
 /// A line of a key. A shorter rest of it tells nothing.
 static KEY_LINE: LazyRegex = LazyRegex::new("[A-Za-z0-9+/=]{16,}");
 /// The shortest secret without a `:`, a `=` or a blank. An argv may have a million shorter words.
@@ -204,7 +209,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
             add_checked(text, &captures, *check, finding);
         }
     }
-    if text.contains("-----BEGIN ") {
+    if KEY_MARKERS.iter().any(|marker| text.contains(marker)) {
         find_keys(text, finding);
     }
     for assigned in assignments(text) {
@@ -237,8 +242,8 @@ pub(crate) fn is_secret_value(value: &str) -> bool {
     !finding.places.is_empty()
 }
 
-/// The tokens in output that a line would not be searched for, because there they may be what a shell runs:
-/// within a word, in a path, and behind an escape of JSON or of an address.
+/// The secrets in output that a line would not be searched for, because there they may be what a shell runs:
+/// tokens within a word, in a path, and behind an escape of JSON or of an address, and settings.
 pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
     let anywhere = tokens::find_anywhere(text).into_iter();
     let mut found: Vec<_> = anywhere
@@ -251,6 +256,7 @@ pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
         behind_escapes.retain(|token| !is_part_of_path(text, token.start));
         found.extend(behind_escapes);
     }
+    settings::find(text, &mut found);
     found
 }
 
@@ -359,13 +365,15 @@ fn is_option_name(name: &str) -> bool {
 
 /// Adds the lines of private keys. What is no base64 between their ends is no key.
 fn find_keys(text: &str, finding: &mut Finding) {
-    let (Some(begin), Some(line_pattern)) = (KEY_BEGIN.get(), KEY_LINE.get()) else {
+    let (Some(begin), Some(end), Some(line_pattern)) =
+        (KEY_BEGIN.get(), KEY_END.get(), KEY_LINE.get())
+    else {
         return;
     };
     let mut from = 0;
     while let Some(found) = begin.find_at(text, from) {
         let body = text.get(found.end()..).unwrap_or_default();
-        let length = body.find(KEY_END).unwrap_or(body.len());
+        let length = end.find(body).map_or(body.len(), |end| end.start());
         let lines = line_pattern.find_iter(body.get(..length).unwrap_or_default());
         for line in lines {
             let at = found.end() + line.start();
@@ -392,7 +400,7 @@ mod tests {
     #[test]
     fn every_pattern_compiles() {
         let patterns = PATTERNS.iter().map(|(_, pattern, _)| pattern);
-        for pattern in patterns.chain([&KEY_BEGIN, &KEY_LINE]) {
+        for pattern in patterns.chain([&KEY_BEGIN, &KEY_END, &KEY_LINE]) {
             assert!(pattern.get().is_some(), "{pattern:?}");
         }
     }

@@ -87,7 +87,8 @@ fn is_literal_dollar(text: &str, at: usize) -> bool {
         })
 }
 
-fn is_setting(value: &str) -> bool {
+/// Whether a value is a setting and no secret, or says where a secret is.
+pub(super) fn is_setting(value: &str) -> bool {
     let bare = value.trim_matches(['"', '\'']);
     let is_number = bare.len() <= MAX_SETTING_DIGITS && bare.bytes().all(|b| b.is_ascii_digit());
     is_number

@@ -307,3 +307,27 @@ fn lines_without_secrets_stay() {
     let hidden: Vec<_> = hidden.collect();
     assert!(hidden.len() * 100 <= lines.len(), "{hidden:#?}");
 }
+
+#[test]
+fn keys_and_files_of_settings_are_hidden() {
+    let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz";
+    for (before, after) in [
+        (
+            "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"me\"\n",
+            "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n",
+        ),
+        (
+            "Public-Lines: 1\nAAAAC3NzaC1lZDI1\nPrivate-Lines: 1\n",
+            "\nPrivate-MAC: 9f0f6a9bc4c5\n",
+        ),
+        ("    client-key-data: ", "\n"),
+        ("    token: ", "\n"),
+        ("aws_session_token = ", "\r\n"),
+        ("machine h\n\tlogin me\n\tpassword ", "\n"),
+    ] {
+        assert_eq!(
+            shown_as(&format!("{before}{line}{after}")),
+            format!("{before}[secret]{after}")
+        );
+    }
+}
