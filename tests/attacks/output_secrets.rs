@@ -13,6 +13,14 @@ use crate::agents::client;
 pub(crate) const ATTACKS: &[Attack] = &[
     ("hidden_secrets_reach_no_answer", no_answer_shows_it),
     ("hidden_secrets_stay_hidden_in_part", no_part_of_it_is_shown),
+    (
+        "hidden_secrets_of_a_past_screen_stay_hidden",
+        no_past_screen_shows_a_part,
+    ),
+    (
+        "hidden_secrets_are_found_in_dumps_and_files",
+        no_form_of_it_is_shown,
+    ),
 ];
 
 const HIDING: &str = "[policy]\nhide_secrets = true\n";
@@ -48,13 +56,16 @@ fn terminal(daemon: &TestDaemon) -> (RawClient, String) {
 
 /// Fails where an answer has a part of the token, whatever escape sequences and rows cut it.
 fn assert_hidden(what: &str, answer: &Value) {
+    assert_no_part(what, answer, &token());
+}
+
+fn assert_no_part(what: &str, answer: &Value, secret: &str) {
     let mut text = answer.to_string();
     if let Some(data) = answer["data"].as_str() {
         let bytes = BASE64.decode(data).unwrap();
-        text.push_str(&String::from_utf8(bytes).unwrap());
+        text.push_str(&String::from_utf8_lossy(&bytes));
     }
-    let token = token();
-    let parts = token.as_bytes().windows(PART_BYTES);
+    let parts = secret.as_bytes().windows(PART_BYTES);
     for part in parts.map(|part| std::str::from_utf8(part).unwrap()) {
         assert!(!text.contains(part), "{what}: {part} in {text}");
     }
@@ -125,4 +136,67 @@ fn no_part_of_it_is_shown() {
             assert_hidden(&format!("session.read {params}"), &answer);
         }
     }
+}
+
+fn no_past_screen_shows_a_part() {
+    let daemon = TestDaemon::configured(HIDING);
+    let (mut agent, id) = terminal(&daemon);
+    // Each place in the first line, of which the token is the end, and in the second.
+    for at in 0..100 {
+        let params = json!({ "id": id, "at": at, "format": "text_joined" });
+        assert_hidden(
+            &format!("session.screen {params}"),
+            &agent.ok("session.screen", &params),
+        );
+    }
+    let params = json!({ "id": id, "at": 20, "format": "text_joined" });
+    let screen = agent.ok("session.screen", &params);
+    assert_eq!(
+        screen["rendering"].as_str().unwrap().trim_end(),
+        "plain",
+        "{screen}"
+    );
+}
+
+/// The token as dumps print it, cut by what shows nothing and by controls, and secrets of files.
+fn no_form_of_it_is_shown() {
+    let daemon = TestDaemon::configured(HIDING);
+    let token = token();
+    let (start, end) = token.split_at(15);
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAA";
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{body}\n{body}\n-----END PRIVATE KEY-----");
+    let mut printed = Vec::new();
+    for form in [
+        format!("json \\u001b[0m{token}"),
+        format!("caret ^[[31m{token}"),
+        format!("option -p{token}"),
+        format!("unseen {start}\u{200b}{end} {start}\u{301}{end}"),
+        format!("control {start}\0{end} {start}\u{7f}{end} {start}x\u{8}{end}"),
+        format!("string \x1b]52;c;{key}\x07"),
+        format!("puTTY\nPrivate-Lines: 1\n{body}\nPrivate-MAC: 00"),
+        format!("aws_secret_access_key = {body}"),
+        format!("{{\"auth\": \"{body}\"}}"),
+    ] {
+        printed.extend(form.bytes());
+        printed.push(b'\n');
+    }
+    printed.extend(format!("invalid {start}").bytes());
+    printed.push(0xff);
+    printed.extend(format!("{end}\ndone\n").bytes());
+    fs::write(daemon.path("forms"), printed).unwrap();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let id = agent.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "cat forms; read line"],
+        "cwd": daemon.path(""), "cols": 120, "rows": 40,
+    }));
+    client(&daemon, "cli", "a person").wait_for_text(&id, "done");
+    for encoding in ["text", "styled", "raw", "base64"] {
+        let params = json!({ "id": id, "since": 0, "encoding": encoding });
+        let answer = agent.ok("session.read", &params);
+        assert_hidden(encoding, &answer);
+        assert_no_part(encoding, &answer, body);
+    }
+    let screen = agent.ok("session.screen", &json!({ "id": id, "format": "text" }));
+    assert_hidden("screen", &screen);
+    assert_no_part("screen", &screen, body);
 }

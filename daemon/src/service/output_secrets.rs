@@ -232,6 +232,24 @@ impl OutputSecrets {
         screen
     }
 
+    /// The last place up to this one that cuts no secret of the output: a screen there shows none in part.
+    pub(crate) async fn place_between(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        at: Offset,
+    ) -> Result<Offset, TranscriptError> {
+        if !self.are_hidden_everywhere(front) {
+            return Ok(at);
+        }
+        let (before, after) = context(terminal, (at, at)).await?;
+        let known = &terminal.record.secrets;
+        let whole = [before.as_str(), &after].concat();
+        let begins = (self.redactor).secret_across(known, &whole, before.len());
+        let back = begins.map_or(0, |begins| before.len() - begins);
+        Ok(at.back(u64::try_from(back).unwrap_or_default()))
+    }
+
     fn mask(&self, known: &KnownSecrets, rows: &mut [ScreenRow]) {
         let mut text = String::new();
         for row in &*rows {

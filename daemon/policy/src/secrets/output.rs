@@ -183,6 +183,23 @@ impl Redactor {
         apart(parts)
     }
 
+    /// Where the secret begins that a place in a text of output cuts.
+    pub fn secret_across(&self, known: &KnownSecrets, text: &str, at: usize) -> Option<usize> {
+        let piece = OutputPiece {
+            text,
+            ..OutputPiece::default()
+        };
+        let mut start = 0;
+        let mut parts = self.secret_parts(known, piece).into_iter();
+        let cut = parts.find(|part| {
+            if !part.mark.is_empty() {
+                start = part.range.start;
+            }
+            part.range.end > at
+        });
+        cut.map(|_| start).filter(|start| *start < at)
+    }
+
     /// The secrets in a text without escape sequences, or in one of them: in order, and apart from each other.
     fn secrets_in<'a>(
         &self,

@@ -97,8 +97,10 @@ impl ScreenHandler {
         reader: Front,
     ) -> RpcResult<ScreenResult> {
         let kept = (self.catalog.info(terminal).await?.start, terminal.end());
-        let past = past_of(terminal, kept, moment).await?;
+        let mut past = past_of(terminal, kept, moment).await?;
         let secrets = &self.output_secrets;
+        let between = secrets.place_between(reader, terminal, past.end);
+        past.end = between.await.map_err(TerminalError::from)?;
         let look = |model: &Model| secrets.screen(reader, terminal, model, params.rows());
         let screen = self
             .screens

@@ -26,7 +26,7 @@ pub(crate) enum Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Past {
     /// The end of the output.
-    end: Offset,
+    pub(crate) end: Offset,
     /// The time, in milliseconds since the terminal's start: a size that was set after all of the output may
     /// be set later still. `None`: each size that was set there counts.
     by_ms: Option<u64>,

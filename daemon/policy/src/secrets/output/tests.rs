@@ -331,3 +331,28 @@ fn keys_and_files_of_settings_are_hidden() {
         );
     }
 }
+
+#[test]
+fn a_place_within_a_secret_is_told() {
+    let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
+    let text = format!("é {start}\x1b[1m{end} and hunter2 ");
+    let first = text.find("ghp_").unwrap();
+    let second = text.find("hunter2").unwrap();
+    let ends = text.find(" and").unwrap();
+    for (at, begins) in [
+        (0, None),
+        (first, None),
+        (first + 1, Some(first)),
+        (first + start.len(), Some(first)),
+        (first + start.len() + 2, Some(first)),
+        (ends - 1, Some(first)),
+        (ends, None),
+        (second, None),
+        (second + 6, Some(second)),
+        (second + 7, None),
+        (text.len(), None),
+    ] {
+        let across = Redactor::default().secret_across(&known(), &text, at);
+        assert_eq!(across, begins, "{at}");
+    }
+}
