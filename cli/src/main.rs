@@ -15,6 +15,7 @@ mod completion;
 mod confirm;
 mod daemon_error;
 mod desktop;
+mod direction_marks;
 mod display;
 mod error;
 mod exec_error;

@@ -13,6 +13,14 @@ const ZWJ: char = '\u{200d}';
 /// Variation selector 16: the character before it is an emoji, and wide.
 const EMOJI_PRESENTATION: char = '\u{fe0f}';
 
+/// Whether a character turns the reading direction of the text around it: Unicode's `Bidi_Control`.
+pub fn is_direction_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
 /// One character as a person sees it, and the columns it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell<'a> {
@@ -31,12 +39,7 @@ impl<'a> Cell<'a> {
         self.text.chars().filter_map(|c| match c {
             '\u{2028}' | '\u{2029}' => Some(char::REPLACEMENT_CHARACTER),
             c if c.is_control() => Some(char::REPLACEMENT_CHARACTER),
-            '\u{061c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => None,
-            c => Some(c),
+            c => (!is_direction_mark(c)).then_some(c),
         })
     }
 

@@ -4,12 +4,16 @@
 //! a query by typing, and the answer would be typed into the program, which termd has answered
 //! already, or into the shell; other functions act beyond the screen. It keeps what the program
 //! has switched, and switches it back at the end
-//! ([0082](../../../docs/decisions/0082-functions-that-draw.md)).
+//! ([0082](../../../docs/decisions/0082-functions-that-draw.md)). Marks that turn the reading direction are
+//! dropped from text, as in each picture of a screen; titles and notifications lose all that misleads.
 
 use std::collections::BTreeSet;
 
+use termd_client::escape::misleads;
+
 use super::control_function::{ControlFunction, control_function};
 use super::undo::{ANSI_MODES, PRIVATE_MODES, Undo};
+use crate::direction_marks::without_direction_marks;
 use crate::splitter::{Piece, Splitter};
 
 /// Most entries of a program on the tty's stack of kitty's keyboard flags, per screen. kitty keeps 8
@@ -42,7 +46,7 @@ impl TtyFilter {
         let mut out = Vec::with_capacity(chunk.len());
         let switched = &mut self.switched;
         self.splitter.feed(chunk, |piece| match piece {
-            Piece::Text(text) => out.extend(text),
+            Piece::Text(text) => out.extend(&*without_direction_marks(text)),
             // BEL, BS, HT, LF, VT, FF, CR.
             Piece::Control(byte @ 0x07..=0x0d) => out.push(byte),
             // SO, SI.
@@ -142,7 +146,8 @@ fn number(params: &str) -> Option<u16> {
 impl Switched {
     fn pass(&mut self, sequence: &[u8], function: &ControlFunction<'_>, out: &mut Vec<u8>) {
         match *function {
-            ControlFunction::Draw | ControlFunction::Notify => out.extend(sequence),
+            ControlFunction::Draw => out.extend(sequence),
+            ControlFunction::Notify => put_seen(sequence, out),
             ControlFunction::Switch(undo) => {
                 self.undo.insert(undo);
                 out.extend(sequence);
@@ -176,7 +181,7 @@ impl Switched {
                     // XTWINOPS: the person's title is kept on the tty's stack.
                     out.extend(b"\x1b[22;0t");
                 }
-                out.extend(sequence);
+                put_seen(sequence, out);
             }
             // The person's own colours stay.
             ControlFunction::ResetColours(number) => {
@@ -260,6 +265,13 @@ impl Switched {
         }
         out
     }
+}
+
+/// Puts the characters of a sequence but those that hide or reorder the text around them.
+fn put_seen(sequence: &[u8], out: &mut Vec<u8>) {
+    let text = String::from_utf8_lossy(sequence);
+    let seen = text.split(misleads);
+    out.extend(seen.flat_map(str::bytes));
 }
 
 /// The modes among these that may pass.

@@ -336,3 +336,15 @@ fn a_program_cannot_leave_the_alternate_screen_of_who_attaches() {
         assert_eq!(filter.reset(), b"");
     }
 }
+
+#[test]
+fn titles_and_text_show_what_they_have() {
+    assert_passes("a\u{202e}b\u{2066}c\u{200f}é".as_bytes(), "abcé".as_bytes());
+    let (passed, _) = filtered("\x1b]2;a\u{202e}b\u{e0041}\u{200b}é\x1b\\".as_bytes());
+    let title = "\x1b[22;0t\x1b]2;abé\x1b\\";
+    assert_eq!(passed, title.as_bytes().escape_ascii().to_string());
+    assert_passes(
+        "\x1b]9;a\u{202e}b\u{e0041}\x07".as_bytes(),
+        b"\x1b]9;ab\x07",
+    );
+}

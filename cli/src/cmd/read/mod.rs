@@ -2,6 +2,8 @@
 
 mod line_filter;
 
+use std::io::{self, IsTerminal as _};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -13,6 +15,7 @@ use termd_proto::{Offset, TerminalRef};
 use self::line_filter::{Line, LineFilter, Wanted};
 use super::Context;
 use crate::args::{LinesArgs, ReadArgs};
+use crate::direction_marks::without_direction_marks;
 use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -167,8 +170,15 @@ async fn copy(
     shown: Shown,
 ) -> Result<ExitCode, CliError> {
     let mut pump = Pump::start()?;
+    let is_for_person = shown != Shown::Exact && io::stdout().is_terminal();
     while let Some(page) = pages.next(reader).await? {
-        pump.write(page.bytes).await?;
+        let bytes = page.bytes;
+        pump.write(if is_for_person {
+            without_direction_marks(&bytes).into_owned()
+        } else {
+            bytes
+        })
+        .await?;
     }
     if shown == Shown::Styled {
         pump.write(STYLE_OFF.to_vec()).await?;
@@ -185,6 +195,7 @@ async fn print_lines(
     context: Context,
 ) -> Result<ExitCode, CliError> {
     let mut pump = Pump::start()?;
+    let is_for_person = !context.json && io::stdout().is_terminal();
     let mut last = None;
     loop {
         let page = pages.next(reader).await?;
@@ -205,6 +216,9 @@ async fn print_lines(
             }
             last = Some(line.number);
             text.extend_from_slice(numbered(&line, context.display).as_bytes());
+        }
+        if is_for_person {
+            text = without_direction_marks(&text).into_owned();
         }
         pump.write(text).await?;
         if page.is_none() {
