@@ -196,6 +196,13 @@ fn no_form_of_it_is_shown() {
         assert_hidden(encoding, &answer);
         assert_no_part(encoding, &answer, body);
     }
+    for raw in [false, true] {
+        let params = json!({ "pattern": "control", "raw": raw, "context": 5 });
+        let answer = agent.ok("output.search", &params);
+        assert!(answer.to_string().contains("control"), "{answer}");
+        assert_hidden("search", &answer);
+        assert_no_part("search", &answer, body);
+    }
     let screen = agent.ok("session.screen", &json!({ "id": id, "format": "text" }));
     assert_hidden("screen", &screen);
     assert_no_part("screen", &screen, body);
