@@ -356,3 +356,56 @@ fn a_place_within_a_secret_is_told() {
         assert_eq!(across, begins, "{at}");
     }
 }
+
+#[test]
+fn parts_are_in_order_and_apart_in_any_text() {
+    const PIECES: &[&str] = &[
+        "ghp_a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2",
+        "ghp_a1B2a1B2a1B2a1B2",
+        "a1B2a1B2a1B2a1B2a1",
+        "\u{8}",
+        "\u{8}\u{8}\u{8}",
+        "\r",
+        "\r\n",
+        "\n",
+        "\0",
+        "\x1b",
+        "\x1b[1m",
+        "\x1b]0;",
+        "\x07",
+        "\x1b\\",
+        "é",
+        "\u{301}",
+        "\u{200b}",
+        "\u{fffd}",
+        "password = ",
+        "hunter2",
+        " ",
+        "\u{85}",
+    ];
+    let mut state = 5_u64;
+    let mut below = |bound: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % bound
+    };
+    for _ in 0..2_000 {
+        let text: String = (0..=below(14))
+            .map(|_| PIECES[below(PIECES.len())])
+            .collect();
+        let piece = OutputPiece {
+            text: &text,
+            ..OutputPiece::default()
+        };
+        let mut from = 0;
+        for part in Redactor::default().secret_parts(&known(), piece) {
+            assert!(
+                part.range.start >= from && !part.range.is_empty(),
+                "{text:?}"
+            );
+            assert!(text.get(part.range.clone()).is_some(), "{text:?}");
+            from = part.range.end;
+        }
+    }
+}
