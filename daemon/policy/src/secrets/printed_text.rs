@@ -139,14 +139,12 @@ impl Printing {
             return;
         };
         // What was taken back right before becomes one part with it.
-        if self.parts.last().is_some_and(|part| part.length == 0) {
-            self.parts.pop();
-        }
+        while self.parts.pop_if(|part| part.length == 0).is_some() {}
         let Some(part) = self.parts.last_mut() else {
             return;
         };
         self.text.truncate(self.text.len() - last.len_utf8());
-        part.length -= last.len_utf8();
+        part.length = part.length.saturating_sub(last.len_utf8());
         let start = part.source.start + part.length;
         part.source.end = start;
         if part.length == 0 {
