@@ -53,7 +53,7 @@ fn shown_and_undone(printed: &[u8]) -> (String, String) {
     (shown, undone)
 }
 
-/// Reports, uploads, the clipboard, notifications, printing, the keyboard lock: live, none arrives.
+/// Reports, uploads, the clipboard, what else notifications can do, printing, the keyboard lock: live, none arrives.
 fn a_program_neither_asks_nor_locks_a_persons_tty() {
     let sequences = [
         "\x1b[\"v",
@@ -71,9 +71,11 @@ fn a_program_neither_asks_nor_locks_a_persons_tty() {
         "\x1b[?2031h",
         "\x1b[?2048h",
         "\x1b[?5522h",
-        "\x1b]9;4;1;50\x07",
+        "\x1b]9;7;cmd\x07",
+        "\x1b]9;2;a\x07",
         "\x1b]99;i=1:p=?;\x1b\\",
-        "\x1b]777;notify;a;b\x07",
+        "\x1b]99;i=1:a=report;a\x1b\\",
+        "\x1b]777;preexec\x07",
         "\x1b]5522;type=read;dGV4dC9wbGFpbg==\x1b\\",
         "\x1b]5113;ac=send\x1b\\",
         "\x1bP@kitty-cmd{\"cmd\":\"ls\"}\x1b\\",
@@ -97,6 +99,7 @@ fn what_a_program_switched_is_undone_at_detach() {
         ("\x1b]11;#400000\x07", "\x1b]111\x1b\\"),
         ("\x1b]4;1;#00ff00\x07", "\x1b]104\x1b\\"),
         ("\x1b]2;not yours\x07", "\x1b[23;0t"),
+        ("\x1b]9;4;1;50\x07", "\x1b]9;4;0\x1b\\"),
         ("\x1b[5 q", "\x1b[0 q"),
         ("\x1b[>5u", "\x1b[<2u"),
         ("\x1b[>4;2m", "\x1b[>4m"),

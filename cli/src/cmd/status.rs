@@ -1,14 +1,17 @@
 //! `termctl status`: whether the daemon runs, and what it holds. Never starts the daemon.
 
+use std::time::Duration;
+
 use serde_json::{Map, json};
 use termd_client::escape::escaped;
-use termd_client::{Link, StartPolicy};
+use termd_client::{ClientError, Link, StartPolicy};
 use termd_proto::Tags;
 use termd_proto::attention::AttentionState;
 use termd_proto::daemon::{
     DaemonInfo, DaemonStats, DiskShortage, DiskShortageKind, GetDaemonInfo, GetDaemonStats, Orphan,
 };
 use termd_proto::terminal::ListScope;
+use tokio::time::timeout;
 
 use super::Context;
 use super::approvals::asked_from_no_terminal;
@@ -19,18 +22,14 @@ use crate::exit_code::ExitCode;
 use crate::output;
 use crate::table::{bytes, facts_as_lines};
 
+/// How long `--line` waits for a daemon that hangs.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode, CliError> {
-    let link = Link::open(StartPolicy::Never).await?;
     if args.line {
-        let counts = counts(&waiting(&link).await?);
-        if context.json {
-            let counts = counts.map(|(state, count)| (state.as_str().to_owned(), json!(count)));
-            output::print_json(&Map::from_iter(counts))?;
-        } else {
-            output::print(format!("{}\n", line(&counts)).as_bytes())?;
-        }
-        return Ok(ExitCode::OK);
+        return print_line(context).await;
     }
+    let link = Link::open(StartPolicy::Never).await?;
     let info = link.repeat(&GetDaemonInfo {}).await?;
     let stats = link.repeat(&GetDaemonStats {}).await?;
     if context.json {
@@ -99,6 +98,20 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
 }
 
 /// Who has started the daemon.
+/// Prints how many want what. A prompt or a status bar is not held up.
+async fn print_line(context: Context) -> Result<ExitCode, CliError> {
+    let waiting = async { waiting(&Link::open(StartPolicy::Never).await?).await };
+    let waiting = timeout(PATIENCE, waiting).await;
+    let counts = counts(&waiting.unwrap_or(Err(ClientError::NoAnswer.into()))?);
+    if context.json {
+        let counts = counts.map(|(state, count)| (state.as_str().to_owned(), json!(count)));
+        output::print_json(&Map::from_iter(counts))?;
+    } else {
+        output::print(format!("{}\n", line(&counts)).as_bytes())?;
+    }
+    Ok(ExitCode::OK)
+}
+
 /// What each terminal wants, and each question that was asked from none.
 async fn waiting(link: &Link) -> Result<Vec<AttentionState>, CliError> {
     let terminals = list(link, ListScope::Open, &Tags::default()).await?;

@@ -21,6 +21,7 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod unseen;
 mod word_list;
 mod work;
 

@@ -2,10 +2,10 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, TestDaemon, process_state, wait_until};
+use termd_test_support::{Process, Pty, TestDaemon, process_state, wait_until};
 
 use super::top_tty::TopTty;
-use crate::termctl::{ok, termctl};
+use crate::termctl::{command, ok, termctl};
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -58,6 +58,23 @@ fn it_is_suspended_with_the_tty_restored_and_comes_back() {
     }
     top.press("q");
     assert_eq!(top.wait_restored(), Some(0));
+}
+
+#[test]
+fn it_is_not_suspended_where_no_shell_would_continue_it() {
+    let daemon = with_terminal();
+    let top = command(&daemon, &["top"]);
+    let mut script = daemon.command("sh");
+    script.args(["-c", "\"$0\" top; echo over"]);
+    script.arg(top.get_program());
+    let mut pty = Pty::open(80, 24);
+    let mut child = pty.spawn(&script);
+    pty.read_until("other");
+    pty.write("\x1a");
+    pty.read_until("no shell here");
+    pty.write("q");
+    pty.read_until("over");
+    assert!(pty.wait(&mut child).success());
 }
 
 #[test]

@@ -4,10 +4,11 @@
 mod tty_lease;
 
 use std::env;
+use std::fs;
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-use rustix::process::{Signal as Stop, getpid, kill_process};
+use rustix::process::{Pid, Signal as Stop, getpgrp, getpid, getsid, kill_process};
 use termd_client::Link;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{TerminalId, TerminalRef};
@@ -112,6 +113,11 @@ impl Overview {
                 Given::Signalled(number) => return Ok(Chosen::Signalled(number)),
                 Given::Left(Leave::Quit) => return Ok(Chosen::Quit),
                 Given::Left(Leave::Attach(id)) => return Ok(Chosen::Attach(id)),
+                Given::Left(Leave::Suspend) if !has_job_control() => {
+                    self.top
+                        .say("no shell here would continue it: it is not suspended");
+                    continue;
+                }
                 Given::Left(Leave::Suspend) => suspend(),
                 Given::Left(Leave::Replay(id, at)) => {
                     let args = ReplayArgs {
@@ -187,6 +193,24 @@ fn name(info: &TerminalInfo) -> String {
         Some(label) => label.to_string(),
         None => info.id.to_string(),
     }
+}
+
+/// Whether a shell may continue this process: the group that it is in was started by one of its session, or it is
+/// a group of its own, for which what has started it cares. A shell's script (`sh -c 'termctl; …'`) stays in its
+/// own group, and nobody continues that.
+fn has_job_control() -> bool {
+    let leader = getpgrp();
+    leader == getpid()
+        || parent_of(leader).is_some_and(|parent| {
+            getsid(Some(parent)).is_ok_and(|session| getsid(None) == Ok(session))
+        })
+}
+
+/// The parent of a process, by `/proc/PID/stat` (proc(5)).
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
 }
 
 /// Stops this process until the shell continues it.

@@ -1,6 +1,6 @@
 //! What keys and the mouse do to the overview.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ratatui_core::layout::Position;
 use termd_client::escape::escaped;
@@ -29,6 +29,8 @@ enum TagsError {
     Count(#[from] TooManyTags),
 }
 
+/// How long after each key the rest of a line is dropped that is typed for a prompt which did not come.
+const DEAF: Duration = Duration::from_millis(700);
 /// Rows that the wheel scrolls.
 const WHEEL_ROWS: u16 = 3;
 
@@ -72,6 +74,21 @@ impl Model {
     }
 
     fn press_in_list(&mut self, key: Key, now: Instant) -> Vec<Effect> {
+        let is_deaf = self.deaf_until.is_some_and(|until| now < until);
+        if is_deaf && key != Key::Ctrl('c') {
+            self.deaf_until = (key != Key::Enter).then_some(now + DEAF);
+            return Vec::new();
+        }
+        let effects = self.press_listened(key, now);
+        // A line that was typed ahead of a prompt which did not come: each letter would be a key.
+        let asks = matches!(key, Key::Char('i' | 's' | 't'))
+            || matches!(key, Key::Char('p' | 'n')) && self.questions.shown().is_none();
+        let is_refused = asks && effects.is_empty() && matches!(self.mode, Mode::Browse);
+        self.deaf_until = is_refused.then_some(now + DEAF);
+        effects
+    }
+
+    fn press_listened(&mut self, key: Key, now: Instant) -> Vec<Effect> {
         match key {
             Key::Up | Key::Ctrl('p') => self.step(-1),
             Key::Down | Key::Ctrl('n') => self.step(1),

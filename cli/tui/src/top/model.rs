@@ -69,6 +69,8 @@ pub struct Model {
     pub(super) questions: Questions,
     pub(super) mode: Mode,
     message: Option<(String, Instant)>,
+    /// Keys are dropped until then.
+    pub(super) deaf_until: Option<Instant>,
     followed: Option<Followed>,
     glance: GlanceTurn,
     /// When ages were drawn last.
@@ -101,6 +103,7 @@ impl Model {
             questions: Questions::default(),
             mode: Mode::Browse,
             message: None,
+            deaf_until: None,
             followed: None,
             glance: GlanceTurn {
                 is_under_way: false,

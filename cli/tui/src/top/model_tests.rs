@@ -203,8 +203,29 @@ fn without_a_daemon_nothing_is_called_and_it_is_said() {
     stage.hear(News::Away("gone".to_owned()));
     for key in "ikxrcnsy".chars() {
         assert_eq!(stage.press(Key::Char(key)), [], "{key}");
+        stage.wait(1_000);
     }
     assert_eq!(stage.press(Key::Char('q')), [Effect::Leave(Leave::Quit)]);
+}
+
+#[test]
+fn a_line_that_is_typed_behind_a_refused_key_presses_no_keys() {
+    let mut stage = Stage::new(SIZE, vec![info("a", "failed", "/x")]);
+    let refused = stage.press(Key::Char('i'));
+    assert_eq!(calls(refused), []);
+    let typed = stage.type_text("exit now");
+    assert_eq!(calls(typed), []);
+    stage.press(Key::Enter);
+    assert_eq!(
+        calls(stage.press(Key::Char('x'))).len(),
+        1,
+        "the line is over"
+    );
+    // Without Enter it is over after a pause.
+    let mut stage = Stage::new(SIZE, vec![info("a", "failed", "/x")]);
+    stage.press(Key::Char('i'));
+    stage.wait(1_000);
+    assert_eq!(calls(stage.press(Key::Char('x'))).len(), 1);
 }
 
 #[test]

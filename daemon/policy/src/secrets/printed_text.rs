@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-use crate::policy::toml_string::is_unseen;
+use crate::unseen::is_unseen;
 
 const ESC: char = '\u{1b}';
 /// The bytes that begin a control string: ESC and a letter or sign.

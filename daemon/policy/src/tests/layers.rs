@@ -13,6 +13,7 @@ const LAYERS: [&[&str]; 9] = [
         "glob",
         "path",
         "request",
+        "unseen",
         "word_list",
         "work",
     ],

@@ -48,7 +48,8 @@ pub(super) struct Facts {
 }
 
 /// The most urgent of them, whether or not a person has seen it. A program's word goes before the look of it:
-/// an agent that is done waits for its next task. What has exited waits for nothing, whatever it has said.
+/// an agent that is done waits for its next task. What has exited waits for nothing, and has failed or not,
+/// whatever it has said.
 pub(super) fn judge(facts: Facts) -> Attention {
     use AttentionState::{Approval, Done, Failed, Idle, Input, Running, Secret};
     let Facts {
@@ -59,7 +60,12 @@ pub(super) fn judge(facts: Facts) -> Attention {
         unseen_end,
     } = facts;
     let has_exited = matches!(foreground, Foreground::Exited(_));
-    let said = said.filter(|said| !has_exited || said.state != ReportedState::Input);
+    let has_failed = matches!(unseen_end, Some((Outcome::Failed, _)));
+    let said = said.filter(|said| match said.state {
+        ReportedState::Input => !has_exited,
+        ReportedState::Done => !(has_exited && has_failed),
+        ReportedState::Failed => true,
+    });
     let (state, fact) = match (question, secret_question, foreground, said, unseen_end) {
         (Some(question), ..) => (Approval, question),
         (_, Some(question), ..) => (Secret, question),
@@ -155,6 +161,12 @@ mod tests {
             (saying(ReportedState::Done, &hides), Secret, "Password:"),
             (saying(ReportedState::Input, &exited), Done, "end"),
             (saying(ReportedState::Failed, &exited), Failed, "said"),
+            (saying(ReportedState::Done, &exited), Done, "said"),
+            (
+                saying(ReportedState::Done, &doing(Foreground::Exited(fact("x")))),
+                Failed,
+                "end",
+            ),
             (asked, Secret, "ssh"),
             (gated, Approval, "rm -rf x"),
         ] {

@@ -8,6 +8,9 @@ use super::search::Direction;
 
 /// Most rows of one line that are looked at together.
 const MAX_LINE_ROWS: i64 = 500;
+/// Most rows of a line that is on the screen in part which are still below a seam: fewer than the reader keeps of
+/// the block above.
+const MAX_OPEN_ROWS: i64 = 50;
 
 /// Rows that output from `start` to `end` has printed. The last block has the rows of the screen, too.
 #[derive(Debug)]
@@ -22,39 +25,41 @@ pub(super) struct Block {
     model: Model,
 }
 
-/// The rows that a model has before the output of a block is fed: they are of the block before.
+/// A place between two blocks, as a model that has come to it knows it. It stands between two lines: one that is on
+/// the screen in part is below it, all of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Before {
-    /// The id of the first row that is the block's.
+pub(super) struct Seam {
+    /// The id of the first row below it.
     id: u64,
     /// The id of the first row that is kept.
     oldest: u64,
     /// Whole lines above it. A resize breaks lines anew, and leaves their number.
     lines: usize,
     size: termd_vt::Size,
+    /// Whether it stands within a line after all, since that is too long to be below it.
+    cuts_line: bool,
 }
 
-impl Before {
+impl Seam {
     pub(super) fn of(model: &Model) -> Self {
-        let kept = scrollback_rows(model);
+        let open = open_rows(model);
+        let kept = rows(model, -scrollback_rows(model), -1);
         Self {
-            id: model.rows_printed(),
+            id: (model.rows_printed()).saturating_sub(open.unwrap_or(0)),
             oldest: oldest(model),
-            lines: rows(model, -kept, -1)
-                .iter()
-                .filter(|row| !row.wrapped)
-                .count(),
+            lines: kept.iter().filter(|row| !row.wrapped).count(),
             size: model.size(),
+            cuts_line: open.is_none(),
         }
     }
 
-    /// The first row that is the block's, by the model's count. A screen that has become taller begins with
-    /// rows of the block before.
-    fn first_row(self, model: &Model, was_resized: bool) -> i64 {
+    /// The first row below it, by the count of the model that has gone on from there. A screen that has become
+    /// taller begins with rows from above it.
+    fn row(&self, model: &Model, was_resized: bool) -> i64 {
         let kept = scrollback_rows(model);
         if !was_resized && self.size == model.size() {
-            let own = model.rows_printed().saturating_sub(self.id);
-            return -kept.min(i64::try_from(own).unwrap_or(i64::MAX));
+            let below = model.rows_printed().saturating_sub(self.id);
+            return -kept.min(i64::try_from(below).unwrap_or(i64::MAX));
         }
         if oldest(model) != self.oldest {
             // Erased (ED 3): what is there has been printed since.
@@ -94,18 +99,27 @@ impl Line {
 }
 
 impl Block {
-    /// The rows of a model that was fed from `start` to `end`.
+    /// The rows of a model that was fed from `start` to `end`, as a screen of this size breaks them. The last block
+    /// of all has the screen, too.
     pub(super) fn new(
-        model: Model,
+        mut model: Model,
         (start, end): (Offset, Offset),
-        (before, was_resized): (Before, bool),
+        (above, was_resized): (Seam, bool),
+        size: termd_vt::Size,
         is_last: bool,
     ) -> Self {
-        let top = before.first_row(&model, was_resized);
-        let behind = if is_last {
-            signed(model.size().rows)
-        } else {
-            0
+        let open = open_rows(&model);
+        let cuts_line = above.cuts_line || open.is_none();
+        let is_broken_anew = model.size() != size && (is_last || !cuts_line);
+        let below = (is_broken_anew && !is_last).then(|| Seam::of(&model));
+        if is_broken_anew {
+            model.resize(size);
+        }
+        let top = above.row(&model, was_resized || is_broken_anew);
+        let behind = match below {
+            Some(below) => below.row(&model, is_broken_anew),
+            None if is_last => signed(model.size().rows),
+            None => -i64::try_from(open.unwrap_or(0)).unwrap_or(0),
         };
         Self {
             start,
@@ -216,6 +230,15 @@ fn rows(model: &Model, from: i64, to: i64) -> Vec<ScreenRow> {
     all
 }
 
+/// Rows above the screen of the line that goes on there; `None`: too many to be below a seam.
+fn open_rows(model: &Model) -> Option<u64> {
+    let near = rows(model, -MAX_OPEN_ROWS - 1, -1);
+    let open = near.iter().rev().take_while(|row| row.wrapped).count();
+    u64::try_from(open)
+        .ok()
+        .filter(|open| *open <= MAX_OPEN_ROWS.unsigned_abs())
+}
+
 /// The id of the first row in the model's scrollback.
 fn oldest(model: &Model) -> u64 {
     let kept = u64::try_from(scrollback_rows(model)).unwrap_or(0);
@@ -267,12 +290,33 @@ mod tests {
         ] {
             let mut fed = model(10, 2);
             fed.feed(b"one\r\ntwo\r\nthree\r\nfour");
-            let before = Before::of(&fed);
+            let above = Seam::of(&fed);
             fed.feed(b"\r\nfive\r\nsix");
-            fed.resize(termd_vt::Size { cols, rows: screen });
+            let size = termd_vt::Size { cols, rows: screen };
+            fed.resize(size);
             let range = (Offset(20), Offset(30));
-            let block = Block::new(fed, range, (before, true), is_last);
+            let block = Block::new(fed, range, (above, true), size, is_last);
             assert_eq!(texts(&block), expected, "{is_last} {cols}x{screen}");
+        }
+    }
+
+    #[test]
+    fn a_seam_stands_between_two_lines_in_each_size() {
+        let whole = ["one", "two and three", "four", "five"];
+        for cols in [3, 8, 40] {
+            let size = termd_vt::Size { cols, rows: 2 };
+            // "two and three" is on the screen in part.
+            let mut fed = model(8, 2);
+            let first = Seam::of(&fed);
+            fed.feed(b"one\r\ntwo and three\r\nfour");
+            let seam = Seam::of(&fed);
+            let above = Block::new(fed, (Offset(0), Offset(20)), (first, false), size, false);
+            let mut fed = model(8, 2);
+            fed.feed(b"one\r\ntwo and three\r\nfour");
+            fed.feed(b"\r\nfive");
+            let below = Block::new(fed, (Offset(20), Offset(26)), (seam, false), size, true);
+            let all = [texts(&above), texts(&below)].concat();
+            assert_eq!(all, whole, "{cols}");
         }
     }
 
@@ -280,20 +324,21 @@ mod tests {
     fn an_erased_scrollback_leaves_the_screen() {
         let mut fed = model(10, 2);
         fed.feed(b"one\r\ntwo\r\nthree\r\nfour");
-        let before = Before::of(&fed);
+        let above = Seam::of(&fed);
         fed.feed(b"\x1b[H\x1b[2J\x1b[3Jfive\r\nsix\r\nseven");
-        fed.resize(termd_vt::Size { cols: 10, rows: 5 });
+        let size = termd_vt::Size { cols: 10, rows: 5 };
         let range = (Offset(20), Offset(50));
-        let block = Block::new(fed, range, (before, true), true);
+        let block = Block::new(fed, range, (above, false), size, true);
         assert_eq!(texts(&block)[..3], ["five", "six", "seven"]);
     }
 
     #[test]
     fn a_wrapped_line_is_one() {
         let mut fed = model(4, 1);
-        let before = Before::of(&fed);
+        let above = Seam::of(&fed);
         fed.feed(b"abcdefghij\r\nk");
-        let block = Block::new(fed, (Offset(0), Offset(13)), (before, false), true);
+        let size = fed.size();
+        let block = Block::new(fed, (Offset(0), Offset(13)), (above, false), size, true);
         let lines = block.lines(1, 1);
         assert_eq!(lines.len(), 1);
         assert_eq!((lines[0].text.as_str(), lines[0].first), ("abcdefghij", 0));

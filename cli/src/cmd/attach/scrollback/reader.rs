@@ -7,7 +7,7 @@ use termd_proto::Offset;
 use termd_proto::terminal::Stdio;
 use termd_vt::{Model, Scrollback};
 
-use super::block::{Before, Block};
+use super::block::{Block, Seam};
 use crate::cmd::replay::source::Source;
 use crate::cmd::replay::stage::fed_by;
 use crate::error::CliError;
@@ -53,7 +53,7 @@ pub(super) struct BlockReader<'a> {
 /// A block that is being fed.
 struct Feed {
     model: Model,
-    before: Before,
+    above: Seam,
     was_resized: bool,
     start: Offset,
     at: Offset,
@@ -64,7 +64,7 @@ struct Feed {
 impl Feed {
     fn new(model: Model, start: Offset) -> Self {
         Self {
-            before: Before::of(&model),
+            above: Seam::of(&model),
             model,
             was_resized: false,
             start,
@@ -222,13 +222,9 @@ impl<'a> BlockReader<'a> {
         dump
     }
 
-    fn finished(&self, mut feed: Feed, to: Offset) -> Block {
-        let is_last = to == self.range.1;
-        if is_last {
-            feed.resize(self.size);
-        }
-        let range = (feed.start, to);
-        Block::new(feed.model, range, (feed.before, feed.was_resized), is_last)
+    fn finished(&self, feed: Feed, to: Offset) -> Block {
+        let (range, above) = ((feed.start, to), (feed.above, feed.was_resized));
+        Block::new(feed.model, range, above, self.size, to == self.range.1)
     }
 }
 

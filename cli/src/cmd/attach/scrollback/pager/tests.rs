@@ -1,6 +1,6 @@
 use termd_vt::{Model, Scrollback};
 
-use super::super::block::{Before, Block};
+use super::super::block::{Block, Seam};
 use super::*;
 
 const SIZE: Size = Size { cols: 20, rows: 6 };
@@ -37,10 +37,11 @@ impl Output {
             Scrollback::new(10_000, 1 << 20),
         );
         model.feed(&self.bytes[..start]);
-        let before = Before::of(&model);
+        let above = Seam::of(&model);
         model.feed(&self.bytes[start..end]);
         let range = (Offset(start as u64), Offset(end as u64));
-        Block::new(model, range, (before, false), end == self.bytes.len())
+        let (size, is_last) = (model.size(), end == self.bytes.len());
+        Block::new(model, range, (above, false), size, is_last)
     }
 
     fn range(&self) -> (Offset, Offset) {
