@@ -209,26 +209,35 @@ fn too_much_to_copy_is_said() {
 #[test]
 fn a_line_is_there_once_whatever_size_the_tty_had() {
     let daemon = TestDaemon::start();
-    let script = "stty -echo; seq -f '%05g and what follows it until the row is too long for a smaller tty' 1 20000; \
-                  echo ready; while read -r x; do echo \"<$x>\"; done";
-    let id = ready_terminal(&daemon, script);
+    // A shell draws its prompt again at each size.
+    let bash =
+        json!({ "command": "bash", "args": ["--norc", "--noprofile"], "env": { "PS1": "ready " } });
+    let id = daemon.client().create_terminal(&bash);
+    let lines = "seq -f '%05g and what follows it until the row is too long for a tty of a small size, or of a larger one' 1 20000\r";
+    send(&daemon, &id, lines);
+    daemon.client().wait_for_text(&id, "20000 and");
     let one = person(&daemon, 80, 24, &[&id]);
     wait_until_same(&daemon, &one, &id, "attached");
-    for (cols, rows) in [(40, 15), (120, 30)] {
+    for (cols, rows) in [(50, 15), (120, 30), (80, 24)] {
         let size = json!({ "id": one, "cols": cols, "rows": rows });
         daemon.client().ok("session.resize", &size);
         wait_until_same(&daemon, &one, &id, "resized");
     }
     send(&daemon, &one, OPEN);
     wait_for(&daemon, &one, "100%");
-    send(&daemon, &one, "/^19985\r");
-    wait_for_cursor(&daemon, &one, "19985");
-    send(&daemon, &one, "\x1b[5~\x1b[6~");
-    wait_for(&daemon, &one, "100%");
-    let screen = shown(&daemon, &one);
-    for line in 19_980..=20_000 {
-        let number = format!("{line} and");
-        assert_eq!(screen.matches(&number).count(), 1, "{line}: {screen}");
+    for first in [19_950, 19_965, 19_980] {
+        send(&daemon, &one, &format!("?^{first}\r"));
+        wait_for_cursor(&daemon, &one, &format!("{first} and"));
+        // The match is in the first third of the picture, and each line takes two rows.
+        let screen = shown(&daemon, &one);
+        for line in first..first + 7 {
+            let row = format!(
+                "{line} and what follows it until the row is too long for a tty of a small size"
+            );
+            assert_eq!(screen.matches(&row).count(), 1, "{line}: {screen}");
+        }
+        send(&daemon, &one, "G");
+        wait_for(&daemon, &one, "100%");
     }
 }
 

@@ -266,6 +266,22 @@ fn what_is_wanted_says_whether_it_was_said_and_seen() {
 }
 
 #[test]
+fn who_ends_a_command_has_seen_its_end() {
+    let daemon = TestDaemon::start();
+    let (mut person, mut agent) = with_agent(&daemon);
+    for signal in [json!(null), json!("KILL")] {
+        let sleep = json!({ "command": "sleep", "args": ["1000"] });
+        let id = agent.create_terminal(&sleep);
+        wait_for_state(&mut person, &id, "running");
+        person.ok("session.kill", &json!({ "id": id, "signal": signal }));
+        wait_until("it has exited", || {
+            person.ok("session.show", &json!({ "id": id }))["state"] == "exited"
+        });
+        assert_eq!(attention(&mut person, &id).0, "idle");
+    }
+}
+
+#[test]
 fn the_next_server_knows_what_was_seen() {
     let daemon = TestDaemon::start();
     let (mut person, mut agent) = with_agent(&daemon);

@@ -45,6 +45,8 @@ const MAX_EOF_MS: u64 = 10_000;
 /// How long an agent's shell waits for a person's answer: less than the two minutes after which agents give
 /// a command up.
 const SHELL_QUESTION_MS: u64 = 90_000;
+/// How soon after a signal a command ends by it, as far as its sender has seen the end then.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
 const DEFAULT_PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1_000;
 
@@ -337,17 +339,20 @@ impl SessionHandler {
             .await?;
         let reader = context.reader();
         let actor = context.native_owner();
-        let (ender, ended) = (Arc::clone(&self.ender), Arc::clone(&terminal));
+        let ender = Arc::clone(&self.ender);
         let killed = tokio::spawn(async move {
-            match signal {
-                Some(signal) => ender.signal(&terminal, &actor, &signal).await,
-                None => ender.kill(&terminal, &actor).await,
+            let is_persons = !reader.is_agents();
+            let Some(signal) = signal else {
+                // Who ends it has seen its end.
+                let _looks = is_persons.then(|| terminal.attention.attach());
+                return ender.kill(&terminal, &actor).await;
+            };
+            if is_persons {
+                see_end(Arc::clone(&terminal));
             }
+            ender.signal(&terminal, &actor, &signal).await
         });
-        let result = killed.await.map_err(|_| TerminalError::Stopping)??;
-        // Who has ended it knows.
-        ended.attention.read_through(reader);
-        Ok(result)
+        Ok(killed.await.map_err(|_| TerminalError::Stopping)??)
     }
 
     async fn attach(
@@ -473,4 +478,12 @@ pub(super) fn check_wait(field: &str, wait_ms: Option<u64>) -> Result<Duration, 
         ));
     }
     Ok(Duration::from_millis(wait_ms))
+}
+
+/// Who sends a signal has seen the end that comes of it.
+fn see_end(terminal: Arc<Terminal>) {
+    tokio::spawn(async move {
+        let _looks = terminal.attention.attach();
+        let _ = tokio::time::timeout(ENDS_WITHIN, terminal.wait_for_exit()).await;
+    });
 }

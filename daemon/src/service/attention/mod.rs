@@ -143,10 +143,8 @@ impl AttentionWatch {
 
     async fn set(&self, terminal: &Terminal, foreground: Foreground, questions: &WaitingQuestions) {
         let now = attention(terminal, foreground, questions);
-        let before = terminal.attention.now();
-        let is_idle = |it: &Attention| it.state == AttentionState::Idle;
-        let was_idle = before.as_ref().is_some_and(is_idle);
-        if is_idle(&now) && !was_idle && end_of(terminal).is_some() {
+        let end = end_of(terminal).filter(|_| now.state == AttentionState::Idle);
+        if end.is_some_and(|(_, end)| terminal.attention.saw_end(end.since_ms)) {
             // So that the next server does not tell it again.
             self.store_seen(terminal).await;
         }

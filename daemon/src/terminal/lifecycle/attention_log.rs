@@ -53,6 +53,8 @@ struct Inner {
     seen_at_ms: i64,
     /// People who are attached: they see everything.
     viewers: usize,
+    /// The last end that was seen, in milliseconds since the epoch.
+    seen_end_ms: Option<i64>,
     /// What it wants, once that was looked at.
     now: Option<Attention>,
 }
@@ -177,6 +179,11 @@ impl AttentionLog {
             (0, at_ms) => Some(at_ms),
             _ => Some(now_ms()),
         }
+    }
+
+    /// Notes that an end was seen. False: it was noted before.
+    pub(crate) fn saw_end(&self, ended_at_ms: i64) -> bool {
+        self.inner().seen_end_ms.replace(ended_at_ms) != Some(ended_at_ms)
     }
 
     /// Takes what an earlier server knew of that.
