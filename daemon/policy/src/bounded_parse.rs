@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{ParseOptions, ParseState, Parser, Point, Tree};
 
 /// Bytes that a grammar's scanner is given at a time. The scanner looks ahead, for some tokens up to the
@@ -14,7 +15,7 @@ const CHUNK_BYTES: usize = 256;
 /// would ask once for each word.
 const MAX_PASSES: usize = 256;
 
-/// How long a parser may take that stops at an error. 64 KiB of code take a twelfth of it. What takes
+/// How much of a processor's time a parser may take that stops at an error. 64 KiB of code take a twelfth of it. What takes
 /// longer is nested without brackets (`x: x: x:`), for which the parser's work grows with the square of
 /// the depth, and nothing of it can be counted.
 const MAX_TIME: Duration = Duration::from_millis(500);
@@ -28,10 +29,16 @@ pub(crate) enum OnError {
     Stop,
 }
 
+/// The time that processors have spent on this thread.
+fn thread_time() -> Duration {
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(spent).unwrap_or_default()
+}
+
 /// The tree of a text. `None`: it would take too long to make, or the parser has stopped.
 pub(crate) fn tree(parser: &mut Parser, text: &str, on_error: OnError) -> Option<Tree> {
     parser.reset();
-    let started = Instant::now();
+    let started = thread_time();
     let max_read = MAX_PASSES * text.len().max(CHUNK_BYTES);
     let bytes_read = Cell::new(0_usize);
     let mut read = |from: usize, _: Point| {
@@ -41,8 +48,8 @@ pub(crate) fn tree(parser: &mut Parser, text: &str, on_error: OnError) -> Option
         chunk
     };
     let mut go_on = |state: &ParseState| {
-        let stops =
-            on_error == OnError::Stop && (state.has_error() || started.elapsed() > MAX_TIME);
+        let stops = on_error == OnError::Stop
+            && (state.has_error() || thread_time().saturating_sub(started) > MAX_TIME);
         if stops || bytes_read.get() > max_read {
             ControlFlow::Break(())
         } else {
