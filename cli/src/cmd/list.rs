@@ -119,7 +119,7 @@ fn keep_waiting(terminals: &mut Vec<TerminalInfo>) {
 const LONG: [usize; 2] = [1, 7];
 /// Label, tags and command.
 const LONG_WITH_TAGS: [usize; 3] = [1, 7, 8];
-/// Size, age, exit, the state, which the attention implies, and tags. A label is what people type.
+/// Size, age, exit and state, which goes last since WAITS says more; tags before it. Labels stay: people type them.
 const DISPENSABLE: [usize; 4] = [6, 5, 4, 2];
 const DISPENSABLE_WITH_TAGS: [usize; 5] = [6, 5, 4, 7, 2];
 

@@ -97,7 +97,6 @@ pub(super) async fn run(context: Context, args: &StatusArgs) -> Result<ExitCode,
     Ok(ExitCode::OK)
 }
 
-/// Who has started the daemon.
 /// Prints how many want what. A prompt or a status bar is not held up.
 async fn print_line(context: Context) -> Result<ExitCode, CliError> {
     let waiting = async { waiting(&Link::open(StartPolicy::Never).await?).await };
@@ -136,6 +135,7 @@ fn line(counts: &Counts) -> String {
     shown.collect::<Vec<String>>().join("  ")
 }
 
+/// Who has started the daemon.
 fn run_by(info: &DaemonInfo) -> String {
     let who = match &info.unit {
         Some(unit) => {

@@ -14,7 +14,6 @@ use tokio::signal::unix::SignalKind;
 
 use self::cast::{CastWriter, Event, Header, Version};
 use self::playback::Playback;
-
 use super::Context;
 use super::history::list;
 use super::show::show;

@@ -195,9 +195,9 @@ fn name(info: &TerminalInfo) -> String {
     }
 }
 
-/// Whether a shell may continue this process: the group that it is in was started by one of its session, or it is
-/// a group of its own, for which what has started it cares. A shell's script (`sh -c 'termctl; …'`) stays in its
-/// own group, and nobody continues that.
+/// Whether a shell may continue this process: it leads its process group, or the leader's parent is in the same
+/// session. A script (`sh -c 'termctl; …'`) runs its commands in its own group, and without job control no shell
+/// continues that.
 fn has_job_control() -> bool {
     let leader = getpgrp();
     leader == getpid()

@@ -29,7 +29,7 @@ enum TagsError {
     Count(#[from] TooManyTags),
 }
 
-/// How long after each key the rest of a line is dropped that is typed for a prompt which did not come.
+/// A line may be typed for a prompt that was refused. Its letters are no keys, until a pause of this length or Enter.
 const DEAF: Duration = Duration::from_millis(700);
 /// Rows that the wheel scrolls.
 const WHEEL_ROWS: u16 = 3;

@@ -164,7 +164,7 @@ impl Pager {
                 self.top = self.top.max(self.rows.first());
                 self.cursor = self.top;
                 self.pay();
-                // It was asked for before it was known where one is.
+                // A search that was typed before these rows were read begins here.
                 if let Some(Search {
                     pattern, direction, ..
                 }) = self.search.take()

@@ -13,7 +13,7 @@ struct Output {
 }
 
 impl Output {
-    /// `line 0` and so on, with so many lines in a block.
+    /// `line 0` and so on; each block has `lines` of them.
     fn lines(blocks: usize, lines: usize) -> Self {
         let (mut bytes, mut cuts) = (Vec::new(), vec![0]);
         for number in 0..blocks * lines {
