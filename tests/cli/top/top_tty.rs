@@ -1,6 +1,6 @@
 //! A person's tty with `termctl top` on it, and what the person sees there.
 
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use termd_test_support::{DEADLINE, Deadline, Home, Process, Pty};
@@ -21,10 +21,15 @@ pub(super) struct TopTty {
 
 impl TopTty {
     /// `termctl` with these arguments.
-    pub(super) fn new(home: &Home, (cols, rows): (u16, u16), args: &[&str]) -> Self {
+    pub(super) fn new(home: &Home, size: (u16, u16), args: &[&str]) -> Self {
+        Self::of(&command(home, args), size)
+    }
+
+    /// A program that starts `termctl`.
+    pub(super) fn of(program: &Command, (cols, rows): (u16, u16)) -> Self {
         let pty = Pty::open(cols, rows);
         let modes = pty.modes();
-        let top = pty.spawn(&command(home, args));
+        let top = pty.spawn(program);
         let size = Size {
             cols: cols.into(),
             rows: rows.into(),

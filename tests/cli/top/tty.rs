@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, Pty, TestDaemon, process_state, wait_until};
+use termd_test_support::{Process, TestDaemon, process_state, wait_until};
 
 use super::top_tty::TopTty;
 use crate::termctl::{command, ok, termctl};
@@ -63,18 +63,17 @@ fn it_is_suspended_with_the_tty_restored_and_comes_back() {
 #[test]
 fn it_is_not_suspended_where_no_shell_would_continue_it() {
     let daemon = with_terminal();
-    let top = command(&daemon, &["top"]);
+    let termctl = command(&daemon, &["top"]);
     let mut script = daemon.command("sh");
     script.args(["-c", "\"$0\" top; echo over"]);
-    script.arg(top.get_program());
-    let mut pty = Pty::open(80, 24);
-    let mut child = pty.spawn(&script);
-    pty.read_until("other");
-    pty.write("\x1a");
-    pty.read_until("no shell here");
-    pty.write("q");
-    pty.read_until("over");
-    assert!(pty.wait(&mut child).success());
+    script.arg(termctl.get_program());
+    let mut top = TopTty::of(&script, SIZE);
+    top.wait_for_text("other");
+    top.press("\x1a");
+    top.wait_for_text("no shell here");
+    top.press("q");
+    top.wait_for_text("over");
+    assert_eq!(top.wait_restored(), Some(0));
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Top {
 
     /// Shows a line for a moment.
     pub fn say(&mut self, text: &str) {
-        self.model.say(text);
+        self.model.say_at(text, now());
         self.is_stale = true;
     }
 

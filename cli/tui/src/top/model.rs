@@ -148,8 +148,14 @@ impl Model {
         self.followed = None;
     }
 
+    /// Shows a line for a moment that begins now: the last input may be long ago.
+    pub fn say_at(&mut self, text: &str, now: Now) {
+        self.now = now;
+        self.say(text);
+    }
+
     /// Shows a line for a moment.
-    pub fn say(&mut self, text: &str) {
+    pub(super) fn say(&mut self, text: &str) {
         self.message = Some((one_line(text), self.now.at + MESSAGE));
     }
 

@@ -229,6 +229,16 @@ fn a_line_that_is_typed_behind_a_refused_key_presses_no_keys() {
 }
 
 #[test]
+fn a_line_that_is_said_long_after_the_last_input_is_shown() {
+    let mut stage = two();
+    stage.say_after(600_000, "over");
+    stage.wait(1);
+    assert_eq!(stage.model.message(), Some("over"));
+    stage.wait(5_000);
+    assert_eq!(stage.model.message(), None);
+}
+
+#[test]
 fn a_silent_daemon_is_here_again_when_it_answers() {
     let mut stage = two();
     stage.hear(News::Silent);

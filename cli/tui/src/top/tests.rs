@@ -102,9 +102,19 @@ impl Stage {
     }
 
     pub(super) fn wait(&mut self, ms: u64) -> Vec<Effect> {
+        self.pass(ms);
+        self.model.tick(self.now)
+    }
+
+    /// Says a line when nothing has happened for a while.
+    pub(super) fn say_after(&mut self, ms: u64, text: &str) {
+        self.pass(ms);
+        self.model.say_at(text, self.now);
+    }
+
+    fn pass(&mut self, ms: u64) {
         self.now.at += Duration::from_millis(ms);
         self.now.ms += i64::try_from(ms).unwrap();
-        self.model.tick(self.now)
     }
 
     pub(super) fn press(&mut self, key: Key) -> Vec<Effect> {
