@@ -43,11 +43,21 @@ enum Shell {
 }
 
 impl Shell {
-    fn of(terminal: TerminalInfo) -> Self {
-        match terminal.state {
+    async fn after(
+        link: &Link,
+        id: &TerminalRef,
+        command: &CommandInfo,
+    ) -> Result<Self, CliError> {
+        // A command without an exit code has ended with its shell, whose end may not be known yet; or its
+        // shell tells none, and prints a prompt next.
+        if let (None, Some(end)) = (command.exit_code, command.end) {
+            wait_for_output(link, id, end).await?;
+        }
+        let terminal = terminal(link, id).await?;
+        Ok(match terminal.state {
             TerminalState::Running => Self::GoesOn,
             TerminalState::Exited | TerminalState::Closed => Self::Ended(terminal.exit_status),
-        }
+        })
     }
 }
 
@@ -168,10 +178,12 @@ impl<'a> ShellCommand<'a> {
             let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
             output.write(page.bytes).await?;
             if is_over && !has_more {
-                return Ok(ran(&command).then(|| LineEnd {
-                    command: Box::new(command),
-                    shell: Shell::of(terminal),
-                }));
+                if !ran(&command) {
+                    return Ok(None);
+                }
+                let shell = Shell::after(link, id, &command).await?;
+                let command = Box::new(command);
+                return Ok(Some(LineEnd { command, shell }));
             }
             // Its end may have become known since, without further output.
             if !has_more && link.repeat(&request).await?.ended_at_ms.is_none() {
