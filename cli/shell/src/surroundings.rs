@@ -3,8 +3,9 @@
 
 use std::os::fd::BorrowedFd;
 
+use nix::unistd::getpgrp;
 use rustix::fs::fstat;
-use rustix::process::{Pid, getpgrp};
+use rustix::process::Pid;
 use rustix::termios::{isatty, tcgetpgrp, tcgetwinsize};
 use termd_proto::terminal::{DEFAULT_COLS, DEFAULT_ROWS};
 use thiserror::Error;
@@ -72,7 +73,8 @@ impl Surroundings {
 fn tty() -> Result<Surroundings, Unfit> {
     // Without a controlling tty there are no jobs.
     let foreground: Option<Pid> = tcgetpgrp(stdin()).ok();
-    if foreground.is_some_and(|foreground| foreground != getpgrp()) {
+    let own_group = getpgrp().as_raw();
+    if foreground.is_some_and(|foreground| foreground.as_raw_pid() != own_group) {
         return Err(Unfit::BackgroundJob);
     }
     let (cols, rows) = size();

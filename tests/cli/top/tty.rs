@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 use serde_json::json;
-use termd_test_support::{Process, TestDaemon, process_state, wait_until};
+use termd_test_support::{Process, TestDaemon, process_state, skip, wait_until};
 
 use super::top_tty::TopTty;
 use crate::termctl::{command, ok, termctl};
@@ -64,16 +64,30 @@ fn it_is_suspended_with_the_tty_restored_and_comes_back() {
 fn it_is_not_suspended_where_no_shell_would_continue_it() {
     let daemon = with_terminal();
     let termctl = command(&daemon, &["top"]);
-    let mut script = daemon.command("sh");
-    script.args(["-c", "\"$0\" top; echo over"]);
-    script.arg(termctl.get_program());
-    let mut top = TopTty::of(&script, SIZE);
-    top.wait_for_text("other");
-    top.press("\x1a");
-    top.wait_for_text("no shell here");
-    top.press("q");
-    top.wait_for_text("over");
-    assert_eq!(top.wait_restored(), Some(0));
+    let script = ["sh", "-c", "\"$0\" top; echo over"];
+    // As by `docker exec`: its process group and session are in a PID namespace above, and are 0.
+    let below = ["unshare", "--user", "--map-current-user", "--pid", "--fork"];
+    let mut programs = vec![script.to_vec(), [&below[..], &script[..]].concat()];
+    let mut unshare = daemon.command(below[0]);
+    let tried = unshare.args(&below[1..]).arg("true").output().unwrap();
+    if !tried.status.success() {
+        skip(
+            "top in a PID namespace",
+            &String::from_utf8_lossy(&tried.stderr),
+        );
+        programs.pop();
+    }
+    for words in programs {
+        let mut program = daemon.command(words[0]);
+        program.args(&words[1..]).arg(termctl.get_program());
+        let mut top = TopTty::of(&program, SIZE);
+        top.wait_for_text("other");
+        top.press("\x1a");
+        top.wait_for_text("no shell here");
+        top.press("q");
+        top.wait_for_text("over");
+        assert_eq!(top.wait_restored(), Some(0), "{words:?}");
+    }
 }
 
 #[test]

@@ -43,11 +43,7 @@ enum Shell {
 }
 
 impl Shell {
-    async fn after(
-        link: &Link,
-        id: &TerminalRef,
-        command: &CommandInfo,
-    ) -> Result<Self, CliError> {
+    async fn after(link: &Link, id: &TerminalRef, command: &CommandInfo) -> Result<Self, CliError> {
         // A command without an exit code has ended with its shell, whose end may not be known yet; or its
         // shell tells none, and prints a prompt next.
         if let (None, Some(end)) = (command.exit_code, command.end) {

@@ -8,7 +8,8 @@ use std::fs;
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal as Stop, getpgrp, getpid, getsid, kill_process};
+use nix::unistd::{Pid, getpgrp, getpid, getsid};
+use rustix::process::{Signal as Stop, kill_process};
 use termd_client::Link;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{TerminalId, TerminalRef};
@@ -206,15 +207,17 @@ fn has_job_control() -> bool {
         })
 }
 
-/// The parent of a process, by `/proc/PID/stat` (proc(5)).
+/// The parent of a process, by `/proc/PID/stat` (proc(5)). `None`: it is in a PID namespace above, where it
+/// cannot be looked for.
 fn parent_of(pid: Pid) -> Option<Pid> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
-    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
+    let parent = fields.split_whitespace().nth(1)?.parse().ok()?;
+    (parent != 0).then_some(Pid::from_raw(parent))
 }
 
 /// Stops this process until the shell continues it.
 fn suspend() -> Result<(), CliError> {
-    let stopped = kill_process(getpid(), Stop::STOP);
+    let stopped = kill_process(rustix::process::getpid(), Stop::STOP);
     stopped.map_err(|error| CliError::Io("cannot suspend", error.into()))
 }
