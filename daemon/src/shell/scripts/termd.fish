@@ -23,7 +23,7 @@ status is-interactive; and test -n "$nonce"; or exit 0
 set -g __termd_nonce $nonce
 set -g __termd_ran 0
 
-function __termd_prompt --on-event fish_prompt
+function __termd_prompt --on-event fish_prompt --on-event fish_cancel
     # Before A: whoever waits for the prompt knows then where the command has led.
     builtin printf '\e]7;file://%s%s\e\\' $hostname (builtin string escape --style=url -- $PWD) >/dev/tty 2>/dev/null
     builtin printf '\e]133;A\e\\' >/dev/tty 2>/dev/null

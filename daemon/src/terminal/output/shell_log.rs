@@ -64,8 +64,10 @@ pub struct Mark {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShellNow {
     pub state: CommandState,
-    /// The newest mark.
-    pub mark: Option<Mark>,
+    /// Whether its newest mark says that the command line goes on.
+    pub is_continued: bool,
+    /// From where on a line that was typed is one for the present prompt.
+    pub reads_since: Offset,
     /// The newest command. It has ended where the state says that none runs.
     pub command: Option<CommandInfo>,
 }
@@ -112,15 +114,29 @@ impl ShellLog {
         self.marks.push_back(Mark { offset, step });
     }
 
-    /// The shell's state after the newest mark, that mark, and the newest command.
+    /// The shell after the newest mark.
     pub fn now(&self) -> ShellNow {
+        let newest = self.marks.back().map(|mark| mark.step);
         ShellNow {
-            state: self
-                .marks
-                .back()
-                .map_or(self.before, |mark| mark.step.state()),
-            mark: self.marks.back().copied(),
+            state: newest.map_or(self.before, Step::state),
+            is_continued: newest == Some(Step::Continued),
+            reads_since: self.reads_since(),
             command: self.last.clone(),
+        }
+    }
+
+    /// From where on a line that was typed is one for the present prompt: the newest mark, or the end of the
+    /// command before the prompt, behind which a line may be typed before the prompt is drawn.
+    fn reads_since(&self) -> Offset {
+        let mut earlier = self.marks.iter().rev().peekable();
+        let newest = earlier.peek().map_or(Offset::ZERO, |mark| mark.offset);
+        for step in [Step::PromptEnd, Step::PromptStart] {
+            earlier.next_if(|mark| mark.step == step);
+        }
+        match earlier.peek() {
+            Some(mark) if mark.step == Step::Finished => mark.offset,
+            Some(_) => newest,
+            None => Offset::ZERO,
         }
     }
 
@@ -253,6 +269,32 @@ mod tests {
                 later,
                 "{offset}"
             );
+        }
+    }
+
+    #[test]
+    fn a_line_for_the_prompt_may_be_typed_before_it_is_drawn() {
+        use Step::{Continued, Finished, OutputStart, PromptEnd, PromptStart};
+        for (steps, since) in [
+            (&[][..], 0),
+            (&[PromptStart, PromptEnd], 0),
+            (&[OutputStart], 0),
+            (&[PromptStart, PromptEnd, OutputStart, Finished], 3),
+            (&[OutputStart, Finished, PromptStart], 1),
+            (&[OutputStart, Finished, PromptStart, PromptEnd], 1),
+            // The line before was cleared, or was empty.
+            (&[Finished, PromptStart, PromptStart], 2),
+            (
+                &[Finished, PromptStart, PromptEnd, PromptStart, PromptEnd],
+                4,
+            ),
+            (&[Finished, PromptStart, PromptEnd, Continued], 3),
+        ] {
+            let mut log = ShellLog::default();
+            for (at, step) in (0..).zip(steps) {
+                log.push(Offset(at), *step);
+            }
+            assert_eq!(log.now().reads_since, Offset(since), "{steps:?}");
         }
     }
 

@@ -18,7 +18,7 @@ use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::{ForegroundProcess, foreground_process};
 use crate::terminal::input::tty::LineDiscipline;
-use crate::terminal::output::shell_log::{Mark, Step};
+use crate::terminal::output::shell_log::ShellNow;
 use crate::terminal::screen::restore::look_at;
 
 pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, TerminalError> {
@@ -42,7 +42,7 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         CommandState::Unknown => screen.command_state,
         state => state,
     };
-    let shell = shell_state(terminal, command_state, now.mark);
+    let shell = shell_state(terminal, command_state, &now);
     let program = is_running.then(|| {
         if shell.has_line {
             foreground_leader(terminal.record.pid)
@@ -117,17 +117,12 @@ fn is_awaited_at(shown: &str, awaited: Option<AwaitedInput>, lines_before: &[Str
 }
 
 /// What the shell says of itself, and whether a line was given to it at its prompt.
-fn shell_state(
-    terminal: &Terminal,
-    command_state: CommandState,
-    newest: Option<Mark>,
-) -> ShellState {
+fn shell_state(terminal: &Terminal, command_state: CommandState, now: &ShellNow) -> ShellState {
     let is_at_prompt = matches!(command_state, CommandState::Prompt | CommandState::Input);
-    let marked_at = newest.map(|mark| mark.offset).unwrap_or_default();
-    let typed = || terminal.typed.since(marked_at);
+    let typed = || terminal.typed.since(now.reads_since);
     ShellState {
         command_state,
-        is_continued: newest.is_some_and(|mark| mark.step == Step::Continued),
+        is_continued: now.is_continued,
         has_line: is_at_prompt && typed().iter().any(|typed| typed.text.ends_with('\n')),
     }
 }

@@ -103,6 +103,15 @@ impl Marks {
     }
 }
 
+/// Takes off the prompt that was on its way when the input was typed, and answers nothing of it. Returns
+/// the shell's state after it.
+pub fn take_prompt(since: &mut Vec<Step>) -> CommandState {
+    let prompt = [Step::PromptStart, Step::PromptEnd].iter();
+    let drawn = since.iter().zip(prompt).take_while(|(step, of)| step == of);
+    let mut taken = since.drain(..drawn.count());
+    taken.next_back().map_or(CommandState::Unknown, Step::state)
+}
+
 /// Judges by the marks, after so much time without output.
 pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     let speaks =

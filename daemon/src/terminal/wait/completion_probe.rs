@@ -5,12 +5,11 @@ use std::time::{Duration, Instant};
 
 use termd_proto::Offset;
 use termd_proto::interact::{AwaitedInput, DoneBy};
-use termd_proto::screen::CommandState;
 
 use super::awaited_input::{ShellState, awaited_by};
 use super::completion::{
     Completion, ForegroundState, Marks, Printed, ProcessState, TtyMode, by_marks, by_process,
-    by_reader, by_shell,
+    by_reader, by_shell, take_prompt,
 };
 use super::own_input::OwnInput;
 use super::program::{Program, foreground, foreground_leader};
@@ -80,19 +79,17 @@ impl CompletionProbe {
         let marks = terminal.shell(|log| {
             let to = log.read_to().min(progress.end);
             let from = typed_at.unwrap_or(to);
-            let since = log.between(from, to);
+            let since = log.between(from, to).into_iter();
+            let mut since: Vec<Step> = since.map(|mark| mark.step).collect();
+            let at_typing = if log.is_between_prompts(from) {
+                take_prompt(&mut since)
+            } else {
+                log.state_at(from)
+            };
             Marks {
                 are_expected: terminal.record.shell_nonce.is_some(),
-                // A prompt that was on its way is no printed to the input.
-                at_typing: if log.is_between_prompts(from) {
-                    CommandState::Unknown
-                } else {
-                    log.state_at(from)
-                },
-                since: since
-                    .into_iter()
-                    .map(|mark| mark.step)
-                    .collect::<Vec<Step>>(),
+                at_typing,
+                since,
                 lines,
                 shows_prompt,
             }

@@ -12,6 +12,24 @@ fn marks(at_typing: CommandState, since: &[Step], lines: Option<usize>) -> Marks
     }
 }
 
+#[test]
+fn a_prompt_that_was_on_its_way_answers_nothing() {
+    use CommandState::{Input, Prompt, Unknown};
+    use Step::{Finished as D, OutputStart as C, PromptEnd as B, PromptStart as A};
+    let table: [(&[Step], CommandState, &[Step]); 5] = [
+        (&[], Unknown, &[]),
+        (&[A], Prompt, &[]),
+        (&[A, B], Input, &[]),
+        (&[A, A], Prompt, &[A]),
+        (&[A, B, C, D, A, B], Input, &[C, D, A, B]),
+    ];
+    for (all, state, rest) in table {
+        let mut since = all.to_vec();
+        assert_eq!(take_prompt(&mut since), state, "{all:?}");
+        assert_eq!(since, rest, "{all:?}");
+    }
+}
+
 /// The shell's state at first, what it then says, lines typed, how long it is quiet; the verdict.
 type Row<'a> = (
     CommandState,
