@@ -241,6 +241,40 @@ fn a_line_is_there_once_whatever_size_the_tty_had() {
     }
 }
 
+/// The daemon keeps a screen where a terminal has had two sizes between two outputs.
+#[test]
+fn a_line_is_there_once_beside_a_screen_that_was_kept_after_a_resize() {
+    let daemon = TestDaemon::start();
+    let lines = "seq -f 'line %03g and what follows it until the row is too long for a tty of a small size, of a larger' ";
+    let script = format!(
+        "stty -echo; {lines} 1 100; echo ready; read x; {lines} 101 103; echo over; read x"
+    );
+    let id = daemon.client().create_terminal(&sh(&script));
+    daemon.client().wait_for_text(&id, "ready");
+    for (cols, rows) in [(120, 30), (37, 9)] {
+        let size = json!({ "id": id, "cols": cols, "rows": rows });
+        daemon.client().ok("session.resize", &size);
+    }
+    send(&daemon, &id, "\n");
+    daemon.client().wait_for_text(&id, "over");
+    let one = person(&daemon, 120, 30, &[&id]);
+    wait_until_same(&daemon, &one, &id, "attached");
+    send(&daemon, &one, OPEN);
+    wait_for(&daemon, &one, "100%");
+    send(&daemon, &one, "?^line 070\r");
+    wait_for_cursor(&daemon, &one, "line 070");
+    let mut screen = shown(&daemon, &one);
+    send(&daemon, &one, "G");
+    wait_for(&daemon, &one, "over");
+    screen += &shown(&daemon, &one);
+    for line in 71..=103 {
+        assert!(
+            screen.contains(&format!("line {line:03} ")),
+            "{line}: {screen}"
+        );
+    }
+}
+
 #[test]
 fn a_resize_draws_it_anew_and_each_way_out_restores_the_tty() {
     let daemon = TestDaemon::start();

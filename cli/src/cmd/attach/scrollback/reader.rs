@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::slice;
 
 use termd_proto::Offset;
-use termd_proto::terminal::Stdio;
+use termd_proto::terminal::{OutputSize, Stdio};
 use termd_vt::{Model, Scrollback};
 
 use super::block::{Block, Seam};
@@ -98,10 +100,20 @@ impl Feed {
         self.at.since(self.start) >= MAX_BLOCK_BYTES || self.printed >= FULL_BLOCK_ROWS
     }
 
-    fn resize(&mut self, size: termd_vt::Size) {
-        if self.model.size() != size {
+    /// Takes the sizes that were set up to where it is. One that was set at a seam is above it: a screen that is
+    /// kept there may have it already.
+    fn resize(&mut self, sizes: &mut Peekable<slice::Iter<'_, OutputSize>>) {
+        while let Some(next) = sizes.next_if(|next| next.at <= self.at) {
+            let size = size(next.cols, next.rows);
+            if self.model.size() == size {
+                continue;
+            }
             self.model.resize(size);
-            self.was_resized = true;
+            if self.at == self.start {
+                self.above = Seam::of(&self.model);
+            } else {
+                self.was_resized = true;
+            }
         }
     }
 }
@@ -184,14 +196,13 @@ impl<'a> BlockReader<'a> {
         }
         let mut sizes = page.sizes.iter().peekable();
         let mut rest = page.bytes.as_slice();
+        feed.resize(&mut sizes);
         while !rest.is_empty() && !feed.is_full() {
-            while let Some(next) = sizes.next_if(|next| next.at <= feed.at) {
-                feed.resize(size(next.cols, next.rows));
-            }
             let until_size = sizes.peek().map_or(u64::MAX, |next| next.at.since(feed.at));
             let until_size = usize::try_from(until_size).unwrap_or(usize::MAX);
             let (piece, behind) = rest.split_at(rest.len().min(PIECE_BYTES).min(until_size));
             feed.feed(piece);
+            feed.resize(&mut sizes);
             rest = behind;
         }
         // Where nothing could be read, what lies between is not kept.
