@@ -165,12 +165,7 @@ impl Pager {
                 self.cursor = self.top;
                 self.pay();
                 // A search that was typed before these rows were read begins here.
-                if let Some(Search {
-                    pattern, direction, ..
-                }) = self.search.take()
-                {
-                    self.search(pattern, direction);
-                }
+                self.search = self.search.take().map(|search| search.beside(self.cursor));
             }
             Purpose::Neighbour(direction) => {
                 let far = match direction {
@@ -228,11 +223,12 @@ impl Pager {
                 self.search = None;
             }
             Step::Found(row) => {
-                let beyond = self.search.take().and_then(|search| search.beyond);
+                let beyond = search.beyond.take();
                 if let Some(block) = beyond.filter(|block| block.has(row)) {
                     self.rows.replace(block);
                 }
                 self.cursor = row;
+                self.search = self.search.take().and_then(|search| search.go_on_from(row));
                 if !(self.top..self.top + self.height()).contains(&row) {
                     self.top = row - self.height() / 3;
                 }
@@ -348,12 +344,13 @@ impl Pager {
     }
 
     fn search_again(&mut self, way: impl Fn(Direction) -> Direction) {
-        match &self.last_search {
-            Some((pattern, direction)) => {
+        match (&self.last_search, &mut self.search) {
+            (Some((_, direction)), Some(search)) => search.again.push_back(way(*direction)),
+            (Some((pattern, direction)), None) => {
                 let search = Search::new(pattern.clone(), way(*direction), self.cursor);
                 self.search = Some(search);
             }
-            None => self.said = Some("nothing to search for: / and ? ask for it".to_owned()),
+            (None, _) => self.said = Some("nothing to search for: / and ? ask for it".to_owned()),
         }
     }
 

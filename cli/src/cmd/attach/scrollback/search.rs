@@ -1,5 +1,7 @@
 //! A search through blocks of output, some rows at a time. Pure.
 
+use std::collections::VecDeque;
+
 use regex::Regex;
 
 use super::block::{Block, Line};
@@ -24,6 +26,13 @@ impl Direction {
         }
     }
 
+    fn next_to(self, row: i64) -> i64 {
+        match self {
+            Self::Up => row - 1,
+            Self::Down => row + 1,
+        }
+    }
+
     /// The key that begins a search this way.
     pub(super) fn sign(self) -> char {
         match self {
@@ -42,6 +51,8 @@ pub(super) struct Search {
     at: i64,
     /// A block beyond those that are shown.
     pub(super) beyond: Option<Block>,
+    /// Where the search goes on from each match: `n` and `N` that were typed ahead.
+    pub(super) again: VecDeque<Direction>,
 }
 
 /// What a step of a search has come to.
@@ -57,16 +68,28 @@ pub(super) enum Step {
 impl Search {
     /// A search that begins beside a row.
     pub(super) fn new(pattern: Regex, direction: Direction, beside: i64) -> Self {
-        let at = match direction {
-            Direction::Up => beside - 1,
-            Direction::Down => beside + 1,
-        };
         Self {
             pattern,
             direction,
-            at,
+            at: direction.next_to(beside),
             beyond: None,
+            again: VecDeque::new(),
         }
+    }
+
+    /// The same, from another row on.
+    pub(super) fn beside(self, row: i64) -> Self {
+        Self {
+            at: self.direction.next_to(row),
+            beyond: None,
+            ..self
+        }
+    }
+
+    /// Goes on from a match, where that was typed ahead.
+    pub(super) fn go_on_from(mut self, row: i64) -> Option<Self> {
+        self.direction = self.again.pop_front()?;
+        Some(self.beside(row))
     }
 
     /// Looks at some rows.

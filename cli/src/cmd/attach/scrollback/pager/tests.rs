@@ -197,6 +197,16 @@ fn a_search_that_is_typed_ahead_begins_where_one_has_gone() {
     output.serve(&mut pager);
     assert_eq!(pager.said, None);
     assert_eq!(cursor_line(&pager), "line 7");
+    // The next match is looked for from the one before.
+    for key in "g/line 7".chars() {
+        pager.input(&Input::Key(Key::Char(key)));
+    }
+    pager.input(&Input::Key(Key::Enter));
+    for key in "nnN".chars() {
+        pager.input(&Input::Key(Key::Char(key)));
+    }
+    output.serve(&mut pager);
+    assert_eq!(cursor_line(&pager), "line 70");
     // It is opened with the search.
     let mut pager = Pager::new(SIZE);
     for key in "?line 7$".chars() {
