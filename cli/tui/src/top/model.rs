@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use termd_client::escape::one_line;
 use termd_proto::TerminalId;
+use termd_proto::attention::Attention;
 use termd_proto::event::TerminalEvent;
 use termd_proto::screen::Screen;
 use termd_proto::terminal::{TerminalInfo, TerminalState};
@@ -63,6 +64,8 @@ pub struct Model {
     pub(super) list: TerminalList,
     /// The terminal at hand at the last change, and since when it is.
     held: Option<(TerminalId, Instant)>,
+    /// What events have said of terminals that are not in the list yet.
+    heard: BTreeMap<TerminalId, Attention>,
     pub(super) screen: Option<ShownScreen>,
     /// Rows of the scrollback above the first one that is shown.
     pub(super) scrolled: u32,
@@ -98,6 +101,7 @@ impl Model {
             typist: Typist::Person,
             list: TerminalList::new(surroundings.home.clone()),
             held: None,
+            heard: BTreeMap::new(),
             screen: None,
             scrolled: 0,
             questions: Questions::default(),
@@ -190,6 +194,7 @@ impl Model {
             News::Event(event) => effects.extend(self.take_event(event)),
             News::Shown(info) => self.take_info(*info),
             News::Missing(id) => {
+                self.heard.remove(&id);
                 self.list.rows.remove(&id);
             }
             News::Questions(list) => self.questions.take(&list),
@@ -339,6 +344,7 @@ impl Model {
         self.typist = typist;
         self.followed = None;
         self.glance.is_under_way = false;
+        self.heard.clear();
         let mut before = std::mem::take(&mut self.list.rows);
         for info in terminals {
             if self.is_own(&info.id) {
@@ -369,15 +375,19 @@ impl Model {
         self.surroundings.own.as_ref() == Some(id)
     }
 
-    fn take_info(&mut self, info: TerminalInfo) {
+    fn take_info(&mut self, mut info: TerminalInfo) {
+        // What an event has said may be newer than this answer.
+        let heard = self.heard.remove(&info.id);
+        info.attention = heard.or(info.attention);
         if info.state == TerminalState::Closed || self.is_own(&info.id) {
             self.list.rows.remove(&info.id);
             return;
         }
         let now = self.now.at;
         match self.list.rows.get_mut(&info.id) {
+            // An earlier answer.
+            Some(row) if row.info.exited_at_ms.is_some() && info.exited_at_ms.is_none() => {}
             Some(row) => {
-                // What an event has said since may be newer than this answer.
                 let attention = row.info.attention.take().or(info.attention.clone());
                 row.info = TerminalInfo { attention, ..info };
                 row.stale_since.get_or_insert(now);
@@ -405,7 +415,7 @@ impl Model {
             }
             TerminalEvent::Attention { id, attention } => {
                 let Some(row) = self.list.rows.get_mut(&id) else {
-                    // What is being read of it may be older than this.
+                    self.heard.insert(id.clone(), attention);
                     return Some(Effect::Call(Call::Show(id)));
                 };
                 row.info.attention = Some(attention);

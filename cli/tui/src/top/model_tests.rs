@@ -239,6 +239,26 @@ fn a_line_that_is_said_long_after_the_last_input_is_shown() {
 }
 
 #[test]
+fn an_event_counts_whichever_answer_comes_before_or_after_it() {
+    let mut stage = two();
+    let (before, after) = (info("c", "running", "/x"), info("c", "done", "/x"));
+    let id = before.id.clone();
+    stage.hear(News::Event(TerminalEvent::Created { id: id.clone() }));
+    let attention = after.attention.clone().unwrap();
+    let event = TerminalEvent::Attention {
+        id: id.clone(),
+        attention,
+    };
+    stage.hear(News::Event(event));
+    for answer in [before.clone(), after.clone(), before] {
+        stage.hear(News::Shown(Box::new(answer)));
+        let row = &stage.model.list.rows[&id];
+        assert_eq!(row.info.attention, after.attention);
+    }
+    assert_eq!(stage.model.list.rows[&id].info.state, after.state);
+}
+
+#[test]
 fn a_silent_daemon_is_here_again_when_it_answers() {
     let mut stage = two();
     stage.hear(News::Silent);
