@@ -61,6 +61,30 @@ fn it_is_suspended_with_the_tty_restored_and_comes_back() {
 }
 
 #[test]
+fn a_script_of_a_shell_with_jobs_is_suspended_with_it() {
+    let daemon = with_terminal();
+    let termctl = command(&daemon, &["top"]);
+    let mut shell = daemon.command("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    shell.env("PS1", "prompt> ");
+    let mut top = TopTty::of(&shell, SIZE);
+    top.wait_for_text("prompt>");
+    let path = termctl.get_program().to_string_lossy();
+    top.press(&format!("bash -c '{path} top; echo ov''er'\r"));
+    for _ in 0..2 {
+        top.wait_for_text("sleep 1000");
+        top.press("\x1a");
+        top.wait_for_text("Stopped");
+        top.press("fg\r");
+    }
+    top.wait_for_text("sleep 1000");
+    top.press("q");
+    top.wait_for_text("over");
+    top.press("exit\r");
+    assert_eq!(top.wait_restored(), Some(0));
+}
+
+#[test]
 fn it_is_not_suspended_where_no_shell_would_continue_it() {
     let daemon = with_terminal();
     let termctl = command(&daemon, &["top"]);
@@ -68,18 +92,20 @@ fn it_is_not_suspended_where_no_shell_would_continue_it() {
     // As by `docker exec`: its process group and session are in a PID namespace above, and are 0.
     let below = ["unshare", "--user", "--map-current-user", "--pid", "--fork"];
     let mut programs = vec![script.to_vec(), [&below[..], &script[..]].concat()];
-    let mut unshare = daemon.command(below[0]);
+    let mut unshare = daemon.command("unshare");
     let tried = unshare.args(&below[1..]).arg("true").output().unwrap();
     if !tried.status.success() {
         skip(
             "top in a PID namespace",
-            &String::from_utf8_lossy(&tried.stderr),
+            String::from_utf8_lossy(&tried.stderr),
         );
         programs.pop();
     }
     for words in programs {
         let mut program = daemon.command(words[0]);
-        program.args(&words[1..]).arg(termctl.get_program());
+        program
+            .args(words.iter().skip(1))
+            .arg(termctl.get_program());
         let mut top = TopTty::of(&program, SIZE);
         top.wait_for_text("other");
         top.press("\x1a");

@@ -9,7 +9,7 @@ use std::num::NonZeroU8;
 use std::time::Duration;
 
 use nix::unistd::{Pid, getpgrp, getpid, getsid};
-use rustix::process::{Signal as Stop, kill_process};
+use rustix::process::{Signal as Stop, kill_current_process_group};
 use termd_client::Link;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{TerminalId, TerminalRef};
@@ -216,8 +216,9 @@ fn parent_of(pid: Pid) -> Option<Pid> {
     (parent != 0).then_some(Pid::from_raw(parent))
 }
 
-/// Stops this process until the shell continues it.
+/// Stops this process group, as the tty's own key would, until the shell continues it: a shell with jobs waits for
+/// the leader.
 fn suspend() -> Result<(), CliError> {
-    let stopped = kill_process(rustix::process::getpid(), Stop::STOP);
+    let stopped = kill_current_process_group(Stop::STOP);
     stopped.map_err(|error| CliError::Io("cannot suspend", error.into()))
 }
