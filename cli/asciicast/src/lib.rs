@@ -62,8 +62,13 @@ pub struct Header {
 pub enum CastEvent {
     /// Something that an import takes.
     Happened(ImportEvent),
-    /// The exit code.
-    Exited(u32),
+    /// The command ended.
+    Exited {
+        /// The exit code.
+        code: u32,
+        /// When, in milliseconds since the start.
+        at_ms: u64,
+    },
 }
 
 /// Reads one recording.
@@ -241,7 +246,8 @@ impl<R: BufRead> CastReader<R> {
             }
             _ => {
                 let problem = |_| fault(self.line, &format!("{data:?} is no exit status"));
-                return Ok(Some(CastEvent::Exited(data.parse().map_err(problem)?)));
+                let code = data.parse().map_err(problem)?;
+                return Ok(Some(CastEvent::Exited { code, at_ms }));
             }
         };
         Ok(Some(CastEvent::Happened(ImportEvent { at_ms, kind })))
@@ -394,7 +400,10 @@ mod tests {
             output(250, "a\r\n"),
             size_event(451, 91, 31),
             marker(1_451, "make"),
-            CastEvent::Exited(3),
+            CastEvent::Exited {
+                code: 3,
+                at_ms: 1_951,
+            },
         ];
         assert_eq!(events, want);
 

@@ -156,7 +156,7 @@ fn a_recording_that_is_exported_again_is_the_same() {
     }
     let length =
         |events: &[Value]| -> f64 { events.iter().map(|event| event[0].as_f64().unwrap()).sum() };
-    assert!((length(&exported) - length(&original)).abs() < 0.01);
+    assert!((length(&exported) - length(&original)).abs() < 0.0005);
     let screen = |id: &str| ok(&daemon, &["screen", id, "--format", "text"]);
     assert_eq!(screen(id), screen("shell"));
 }

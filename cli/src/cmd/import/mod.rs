@@ -47,7 +47,10 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> Result<ExitCode, 
                 ended_at_ms = event.at_ms;
                 batch.add(event).await?;
             }
-            CastEvent::Exited(code) => exit_code = Some(code),
+            CastEvent::Exited { code, at_ms } => {
+                ended_at_ms = at_ms;
+                exit_code = Some(code);
+            }
         }
     }
     batch.send().await?;
