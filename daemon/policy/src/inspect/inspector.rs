@@ -379,7 +379,7 @@ impl Inspector {
         inner.inspection.programs = self.inspection.programs.clone();
         inner.inspection.count_on_from(&self.inspection);
         let mut started = started(program, text);
-        let mut lines = code::shell_lines(text);
+        let mut lines = code::shell_lines(program, text);
         lines.extend(
             started
                 .lines

@@ -12,11 +12,12 @@ const CORPUS: &str = concat!(
     include_str!("commands_of_interpreters.txt"),
     include_str!("commands_of_starters.txt"),
     include_str!("commands_of_settings.txt"),
-    include_str!("commands_of_work.txt")
+    include_str!("commands_of_work.txt"),
+    include_str!("commands_of_attacks.txt")
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 36] = [
+const FAMILIES: [(&str, usize); 37] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -68,6 +69,10 @@ const FAMILIES: [(&str, usize); 36] = [
         34,
     ),
     ("code and lines that an attacker found", 27),
+    (
+        "commands of calls that name their program beside its file",
+        48,
+    ),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

@@ -18,6 +18,8 @@ pub(crate) enum CallEffect {
     Starts,
     /// It starts a program where the code names a module for that.
     StartsByModule,
+    /// It starts a program, and is given a file and then all of `argv`, of which the first is a name.
+    TakesArgv0,
     /// It runs a text as code.
     RunsCode,
     /// It runs a text as code, which the code may have decoded.
