@@ -619,6 +619,7 @@ impl Scan<'_> {
             };
             self.started.runs_unread |= !is_text(1) || is_text(2);
             let name = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+            self.started.input.is_started |= self.input.ends_at(at);
             self.started.assembled_calls += usize::from(
                 matches!(name, Some(Token::Word(name)) if self.values.is_assembled(name)),
             );
@@ -634,6 +635,7 @@ impl Scan<'_> {
             _ if self.is_word(from, &["getline"]) => {}
             _ => {
                 self.started.runs_unread = true;
+                self.started.input.is_started |= self.input.begins_at(from);
                 self.started.assembled_calls += usize::from(self.is_assembled(from));
             }
         }

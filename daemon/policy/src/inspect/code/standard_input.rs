@@ -1,4 +1,5 @@
-//! Where code uses what it reads from its standard input: `eval gets`, `c = sys.stdin.read(); exec(c)`.
+//! Where code uses what it reads from its standard input: `eval gets`, `c = sys.stdin.read(); exec(c)`. To awk
+//! the fields of a line, and what it gets on its command line, are such values as well.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,6 +79,19 @@ impl<'a> StandardInput<'a> {
         false
     }
 
+    /// Whether the value that ends before a token is what was read: awk's `$1 | getline`, `ENVIRON["x"] | getline`.
+    pub(super) fn ends_at(&self, at: usize) -> bool {
+        let is_element = self.sign(at.saturating_sub(1)) == Some(']');
+        let begin = at.checked_sub(if is_element { 4 } else { 1 });
+        begin.is_some_and(|at| self.is_read_at(at)) && !self.is_joined(begin)
+    }
+
+    /// Whether a text stands before a value, to which awk joins it: `"date -d " $1`.
+    fn is_joined(&self, at: Option<usize>) -> bool {
+        let before = at.and_then(|at| at.checked_sub(1));
+        before.is_some_and(|at| matches!(self.tokens.get(at), Some(Token::Text(_))))
+    }
+
     /// Whether code reads its standard input anywhere.
     pub(super) fn is_read(&self) -> bool {
         (0..self.tokens.len()).any(|at| self.is_read_at(at))
@@ -116,6 +130,7 @@ impl<'a> StandardInput<'a> {
                     || (word == "input" && is_call)
                     || (is_of_io && is_listed(word, "read lines"))
                     || (word == "0" && self.opens(at))
+                    || (self.program.ends_with("awk") && is_given_to_awk(word))
                     || (self.variables.contains(word.as_str()) && !is_key)
             }
             Some(Token::Text(text)) => self.is_name(text),
@@ -184,6 +199,11 @@ impl<'a> StandardInput<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a word is a field, whose sign tokens do not keep, or a list of what awk is given.
+fn is_given_to_awk(word: &str) -> bool {
+    matches!(word, "ENVIRON" | "ARGV") || word.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Whether a text names a shell, or is the option behind which its script stands: `["sh", "-c", gets]`.

@@ -1,6 +1,7 @@
 //! Programs that start others, and what they start: by their rows of the table, and by code where a
 //! row cannot say it.
 
+mod awk;
 pub(crate) mod batch_command;
 mod batches;
 mod by_row;
@@ -66,5 +67,8 @@ pub(crate) fn inner_commands(
         _ => by_row::verb_program(program, args),
     };
     started.extend(by_row::started(table, program, args));
+    if program.ends_with("awk") {
+        started = awk::with_variables(args, started);
+    }
     started
 }
