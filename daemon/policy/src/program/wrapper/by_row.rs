@@ -4,6 +4,7 @@ use termd_proto::policy::Span;
 
 use super::inner_command::{InnerCommand, ObeyedHome};
 use super::less::less_options;
+use super::option_words::quoted_words;
 use super::shells::shell_line;
 use crate::glob::Case;
 use crate::program::kind::{SqlClient, base_name};
@@ -237,7 +238,8 @@ fn of_setting_value(
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let program = program.split_whitespace();
-            let mut words: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
+            let program: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
+            let mut words = program.clone();
             for raw in value.split_whitespace() {
                 if raw.contains(';') {
                     // No shell reads it: the quotes belong to code.
@@ -248,7 +250,15 @@ fn of_setting_value(
                 let scope = Scope::of(&nothing);
                 words.extend(expand(raw, span, scope, &mut Choices::default()));
             }
-            vec![InnerCommand::Options(words)]
+            // Some programs split at every blank, and others not within quotes.
+            let quoted = quoted_words(value).map(|quoted| {
+                let quoted = quoted.iter().map(|word| Word::literal(word, span));
+                InnerCommand::Options(program.into_iter().chain(quoted).collect())
+            });
+            quoted
+                .into_iter()
+                .chain([InnerCommand::Options(words)])
+                .collect()
         }
         Setting::Danger(why) => vec![
             InnerCommand::Dangerous(format!("{key} {why}")),

@@ -11,6 +11,7 @@ mod env;
 pub(crate) mod inner_command;
 mod less;
 mod multiplexers;
+mod option_words;
 mod sed_script;
 mod shells;
 pub(crate) mod vim_script;
