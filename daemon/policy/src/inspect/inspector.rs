@@ -511,23 +511,24 @@ impl Inspector {
         for (name, value) in env {
             self.variable(name, value, Span { start: 0, end: 0 }, 1);
         }
-        let names = env
-            .iter()
-            .filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
-        for (name, key) in names {
-            let value = name.replace("_KEY_", "_VALUE_");
-            let value = env.iter().find(|(name, _)| *name == value);
-            let setting = format!("{key}={}", value.map_or("", |(_, value)| value));
-            let words =
-                ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
-            self.inner(
-                "",
-                InnerCommand::Argv(words.to_vec()),
-                &[],
-                &Stdin::Given,
-                Span { start: 0, end: 0 },
-                1,
-            );
+        let value_of = |name: &str| env.iter().find(|(other, _)| other == name);
+        for (name, value) in env {
+            let nowhere = Span { start: 0, end: 0 };
+            if name.starts_with("GIT_CONFIG_VALUE_")
+                && value_of(&name.replace("_VALUE_", "_KEY_")).is_none()
+            {
+                let reason = "it sets a setting of git's whose name is not in the text";
+                self.inspection
+                    .note_unread(Verdict::Unknown, reason, nowhere);
+            }
+            if !name.starts_with("GIT_CONFIG_KEY_") {
+                continue;
+            }
+            let given = value_of(&name.replace("_KEY_", "_VALUE_"));
+            let setting = format!("{value}={}", given.map_or("", |(_, given)| given));
+            let words = ["git", "-c", &setting].map(|text| Word::literal(text, nowhere));
+            let command = InnerCommand::Argv(words.to_vec());
+            self.inner("", command, &[], &Stdin::Given, nowhere, 1);
         }
     }
 
