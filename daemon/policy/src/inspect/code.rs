@@ -1,6 +1,7 @@
 //! What code of another language runs: lines for a shell, further code, and what is only known once it
 //! runs.
 
+mod callback;
 mod debugger;
 mod standard_input;
 mod ways_out;
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 
 use termd_proto::policy::Span;
 
+use callback::GivenTo;
 use standard_input::StandardInput;
 
 use crate::danger::code::call_effect::CallEffect;
@@ -367,6 +369,11 @@ impl Scan<'_> {
                     next,
                     Some(Token::Text(_) | Token::Word(_) | Token::Shell(_))
                 ));
+        if self.program == "php" && CallEffect::TakesCallback.is_of(name) {
+            let given = callback::started(self.tokens, at + 1);
+            self.started.runs_unread |= given.is_some();
+            self.started.input.is_started |= given == Some(GivenTo::Unknown);
+        }
         if starts && is_call {
             self.calls += 1;
             if self.program.starts_with("lua") {

@@ -30,6 +30,8 @@ pub(crate) enum CallEffect {
     LoadsFile,
     /// It finds what it gives by a text.
     Finds,
+    /// It calls a function whose name one of its arguments is.
+    TakesCallback,
     /// It finds what it calls by a name.
     CallsByName,
     /// Nobody gives its name as a text but to hide it.

@@ -110,7 +110,7 @@ pub(crate) fn are_too_many(code: &str) -> bool {
 }
 
 /// Where the arguments end that begin at a token: at the bracket that closes them, or with the statement.
-pub(super) fn arguments_end(tokens: &[Token], from: usize) -> usize {
+pub(crate) fn arguments_end(tokens: &[Token], from: usize) -> usize {
     let mut depth = 0_usize;
     let mut behind = tokens.iter().enumerate().skip(from);
     let end = behind.find(|(_, token)| match token {

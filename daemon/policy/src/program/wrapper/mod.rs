@@ -12,6 +12,7 @@ pub(crate) mod inner_command;
 mod less;
 mod multiplexers;
 mod option_words;
+mod parallel;
 mod sed_script;
 mod shells;
 pub(crate) mod vim_script;
@@ -19,7 +20,7 @@ pub(crate) mod vim_script;
 use crate::program::table::ProgramTable;
 use crate::program::table::row::Takes;
 use crate::shell::word::Word;
-use batches::{find, parallel, xargs};
+use batches::{find, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
 pub(crate) use editors::sed_script;
 use editors::{editor, interpreter, opened, python_of_uv, script, sed};
@@ -27,6 +28,7 @@ use env::env;
 use inner_command::InnerCommand;
 use less::less;
 use multiplexers::{screen, tmux};
+use parallel::parallel;
 pub(crate) use shells::reads_script_from_stdin;
 use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
@@ -43,7 +45,7 @@ pub(crate) fn inner_commands(
         "trap" => trap(args),
         "source" | "." => sourced(args),
         "xargs" => xargs(args),
-        "parallel" => parallel(args),
+        "parallel" | "env_parallel" | "env_parallel.bash" => parallel(args),
         "find" => find(args),
         "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
