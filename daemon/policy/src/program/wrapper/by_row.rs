@@ -8,6 +8,7 @@ use super::option_words::quoted_words;
 use super::shells::shell_line;
 use crate::glob::Case;
 use crate::program::kind::{SqlClient, base_name};
+use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Filled, Slot};
@@ -375,8 +376,21 @@ fn is_open_directory(directory: &str) -> bool {
     })
 }
 
-/// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`.
+/// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`, and
+/// `git for-each-repo --config=x push` runs it in each.
 pub(super) fn verb_program(program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    if program == "git"
+        && let Some(at) = args.iter().position(|word| word.text == "for-each-repo")
+        && let Some(behind) = args.get(at + 1..)
+    {
+        let given = options(behind, Valued::These("config"), Order::OptionsFirst);
+        let verb = given.operands.first().and_then(|(at, _)| behind.get(*at..));
+        let words = verb.into_iter().flat_map(|verb| {
+            let git = verb.first().map(|word| Word::literal("git", word.span));
+            git.into_iter().chain(verb.iter().cloned())
+        });
+        return InnerCommand::argv(&words.collect::<Vec<_>>());
+    }
     let Some(verb) = program.strip_prefix("git-").filter(|verb| !verb.is_empty()) else {
         return Vec::new();
     };

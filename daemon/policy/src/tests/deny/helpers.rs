@@ -85,6 +85,8 @@ fn the_helper_of_a_program_is_judged() {
             "borg create --rsh=git x y",
             "borg --remote-path git list x",
             "env_parallel git push ::: a",
+            "git for-each-repo --config=x push",
+            "git -c hook.x.command='git push' commit",
             "parallel git ::: push",
             "parallel git {} ::: push",
             "parallel git {1} {2} ::: push ::: main",
