@@ -26,6 +26,8 @@ pub(super) struct StandardInput<'a> {
     /// What names stand for ([`aliases`](crate::danger::code::calls::aliases)).
     names: &'a HashMap<String, String>,
     variables: HashSet<&'a str>,
+    /// Whether the code reads it anywhere.
+    is_read: bool,
 }
 
 impl<'a> StandardInput<'a> {
@@ -39,6 +41,7 @@ impl<'a> StandardInput<'a> {
             tokens,
             names,
             variables: HashSet::new(),
+            is_read: false,
         };
         // Whether the statement has read something before.
         let mut has_read = false;
@@ -47,6 +50,7 @@ impl<'a> StandardInput<'a> {
                 has_read = false;
             }
             has_read |= input.is_read_at(at);
+            input.is_read |= has_read;
             let name = input.assigned(at, has_read);
             input.variables.extend(name);
         }
@@ -92,9 +96,9 @@ impl<'a> StandardInput<'a> {
         before.is_some_and(|at| matches!(self.tokens.get(at), Some(Token::Text(_))))
     }
 
-    /// Whether code reads its standard input anywhere.
+    /// Whether the code reads its standard input anywhere.
     pub(super) fn is_read(&self) -> bool {
-        (0..self.tokens.len()).any(|at| self.is_read_at(at))
+        self.is_read
     }
 
     /// Whether a text begins with a value that was read: `` `#{gets}` ``.

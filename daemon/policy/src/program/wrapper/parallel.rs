@@ -1,5 +1,7 @@
 //! The commands of parallel(1): a line, with the arguments behind `:::` or with what it reads.
 
+use termd_proto::policy::MAX_JUDGED_BYTES;
+
 use super::batch_command::{BatchCommand, Batches};
 use super::inner_command::InnerCommand;
 use crate::program::options::{Options, Order, Valued, options};
@@ -8,6 +10,7 @@ use crate::shell::word::{UNKNOWN, Word};
 
 /// Commands of one line that are looked at. Of more, the arguments count as unknown.
 const MAX_COMMANDS: usize = 64;
+const TOO_LONG: &str = "its arguments make a line that is too long";
 const READS_PROGRAM: &str = "it runs what it reads";
 const VALUED: Valued<'_> = Valued::These(
     "
@@ -53,8 +56,10 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
         } else {
             arguments.iter().map(|argument| word(argument)).collect()
         };
-        let text = filled(&text, placeholder, &words);
-        started.push(InnerCommand::Line { text, at: *at });
+        match filled(&text, placeholder, &words) {
+            Some(text) => started.push(InnerCommand::Line { text, at: *at }),
+            None => started.push(InnerCommand::Unknown(TOO_LONG)),
+        }
     }
     started
 }
@@ -108,8 +113,12 @@ fn combinations(given: &Options<'_>, sources: &[(usize, &str)]) -> Vec<Vec<Strin
     }
     let number = given.value(&["N", "n", "max-args", "max-replace-args"]);
     if let Some((_, number)) = number {
-        let number = number.parse().unwrap_or(0).max(1);
-        return all().chunks(number).map(<[String]>::to_vec).collect();
+        let (all, number) = (all(), number.parse().unwrap_or(0).max(1));
+        return if all.len().div_ceil(number) > MAX_COMMANDS {
+            vec![vec![UNKNOWN.to_string()]]
+        } else {
+            all.chunks(number).map(<[String]>::to_vec).collect()
+        };
     }
     let count = lists.iter().map(Vec::len).try_fold(1, usize::checked_mul);
     if count.is_none_or(|count| count > MAX_COMMANDS) {
@@ -124,9 +133,13 @@ fn combinations(given: &Options<'_>, sources: &[(usize, &str)]) -> Vec<Vec<Strin
     })
 }
 
-/// A line with its arguments: in their places, or at its end.
-fn filled(text: &str, placeholder: &str, words: &[String]) -> String {
+/// A line with its arguments: in their places, or at its end. `None`: it is too long to be judged.
+fn filled(text: &str, placeholder: &str, words: &[String]) -> Option<String> {
     let all = words.join(" ");
+    let places = text.matches('{').count() + text.matches(placeholder).count();
+    if text.len() + places * all.len() > MAX_JUDGED_BYTES {
+        return None;
+    }
     let mut line = text.replace(placeholder, &all);
     for (number, word) in words.iter().enumerate() {
         line = line.replace(&format!("{{{}}}", number + 1), word);
@@ -134,7 +147,7 @@ fn filled(text: &str, placeholder: &str, words: &[String]) -> String {
     if line == text && !text.contains('{') {
         line = format!("{text} {all}");
     }
-    line
+    Some(line)
 }
 
 /// An argument as a word of the line. A pattern of the shell stays one.
