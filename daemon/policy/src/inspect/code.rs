@@ -485,7 +485,9 @@ impl Scan<'_> {
         let is_held = at >= 2 && self.is_word(at - 2, CODE_HOLDERS);
         let runs_in =
             matches!(self.tokens.get(at), Some(Token::Word(name)) if name.starts_with("runIn"));
-        is_held || runs_in
+        // A block of Ruby's is code that is read with the rest.
+        let is_ruby = is_listed(self.program, "ruby irb pry") && !self.is_word(at + 1, &["do"]);
+        is_held || runs_in || is_ruby
     }
 
     /// Whether a name is that of a call that starts something, and no method of a pattern: `/x/.exec(text)`.

@@ -301,7 +301,10 @@ impl Inspector {
         depth: usize,
     ) {
         let read = code::plain::read(program, text);
+        let of_outer = self.inspection.stdin_of_code.take();
+        self.inspection.stdin_of_code = Some(stdin.clone()).filter(|stdin| stdin.text().is_some());
         let starts = self.code_read(program, read, text, span);
+        self.inspection.stdin_of_code = of_outer;
         if !starts.input.runs() {
             return;
         }
@@ -415,6 +418,9 @@ impl Inspector {
         inner.inspection.state.place = self.inspection.state.place.clone();
         inner.inspection.programs = self.inspection.programs.clone();
         inner.inspection.count_on_from(&self.inspection);
+        // A shell that the code starts reads on.
+        let stdin = &self.inspection.stdin_of_code;
+        inner.inspection.stdin_of_shell.clone_from(stdin);
         let mut started = started(program, text);
         let mut lines = code::shell_lines(program, text);
         lines.extend(

@@ -55,7 +55,8 @@ fn of_block(tokens: &[Token], from: usize, names: &HashMap<String, String>) -> O
         return None;
     }
     let end = arguments_end(tokens, from);
-    let mut all = vec![texts_of(tokens.get(from..end)?, names)];
+    let file = texts_of(tokens.get(from..end)?, names).pop();
+    let mut all = vec![file.into_iter().collect()];
     all.extend(arguments(tokens, end + 1, names));
     without_argv0(&all)
 }
@@ -63,30 +64,34 @@ fn of_block(tokens: &[Token], from: usize, names: &HashMap<String, String>) -> O
 /// Ruby's `exec ['git', 'x'], 'push'`: a list of two is a file and its name. To other calls such a list is the whole
 /// command, which is read as well.
 fn of_pair(tokens: &[Token], from: usize, names: &HashMap<String, String>) -> Option<Vec<String>> {
-    let is_pair = |window: &[Token]| {
-        matches!(
-            window,
-            [
-                Token::Sign('['),
-                Token::Text(_) | Token::Word(_),
-                Token::Sign(','),
-                Token::Text(_) | Token::Word(_),
-                Token::Sign(']')
-            ]
-        )
-    };
     let end = arguments_end(tokens, from);
     // Without brackets around all of them, the arguments seem to end with the list.
-    let given = tokens.get(from..tokens.len().min(end + 1))?;
-    let at = from + given.windows(5).position(is_pair)?;
+    let (at, behind) = (from..=end).find_map(|at| Some((at, pair_end(tokens, at)?)))?;
     let end = if at == from {
-        arguments_end(tokens, at + 5)
+        arguments_end(tokens, behind)
     } else {
         end
     };
     let mut command = texts_of(tokens.get(at..at + 2)?, names);
-    command.extend(texts_of(tokens.get(at + 5..end)?, names));
+    command.extend(texts_of(tokens.get(behind..end)?, names));
     Some(command)
+}
+
+/// Where a list of two ends that begins at a token. Behind each element of `%w[git x]` stands a comma.
+fn pair_end(tokens: &[Token], at: usize) -> Option<usize> {
+    let is_value = |token: &Token| matches!(token, Token::Text(_) | Token::Word(_));
+    match tokens.get(at..)? {
+        [Token::Sign('['), file, Token::Sign(','), name, rest @ ..]
+            if is_value(file) && is_value(name) =>
+        {
+            match rest {
+                [Token::Sign(']'), ..] => Some(at + 5),
+                [Token::Sign(','), Token::Sign(']'), ..] => Some(at + 6),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Python's `subprocess.run(['x', 'push'], executable='git')`.

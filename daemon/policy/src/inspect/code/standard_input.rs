@@ -68,6 +68,7 @@ impl<'a> StandardInput<'a> {
             match self.tokens.get(at) {
                 _ if self.is_read_at(at) => return true,
                 Some(Token::Sign('(' | '[' | '{')) => depth += 1,
+                Some(Token::Text(text)) if self.begins(text) => return true,
                 Some(Token::Text(text)) if begins_shell(text) => {}
                 Some(Token::Sign(',')) if at > 0 && self.text(at - 1).is_some_and(begins_shell) => {
                 }
@@ -207,7 +208,7 @@ impl<'a> StandardInput<'a> {
 
 /// Whether a word is a field, whose sign tokens do not keep, or a list of what awk is given.
 fn is_given_to_awk(word: &str) -> bool {
-    matches!(word, "ENVIRON" | "ARGV") || word.chars().all(|c| c.is_ascii_digit())
+    matches!(word, "ENVIRON" | "ARGV" | "NF") || word.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Whether a text names a shell, or is the option behind which its script stands: `["sh", "-c", gets]`.
