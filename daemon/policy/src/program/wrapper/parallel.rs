@@ -25,7 +25,9 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
     let end = operands.iter().position(|(_, text)| is_source(text));
     let (command, sources) = operands.split_at(end.unwrap_or(operands.len()));
     let Some((at, _)) = command.first() else {
-        return if operands.is_empty() {
+        return if given.has(&["version", "help", "citation"]) {
+            Vec::new()
+        } else if operands.is_empty() {
             vec![InnerCommand::Unknown("it runs the lines that it reads")]
         } else {
             let lines = operands.iter().filter(|(_, text)| !is_source(text));
