@@ -95,6 +95,14 @@ fn the_environment_is_judged_as_far_as_it_is_not_the_agents() {
         &[("SHELLOPTS", "xtrace"), ("PS4", "$(frob 1)")],
         &[("GIT_SSH_COMMAND", "frob 1;")],
         &[("LD_PRELOAD", "/nowhere/lib.so")],
+        &[
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "alias.st"),
+            ("GIT_CONFIG_VALUE_0", "!frob 1"),
+        ],
+        &[("GIT_CONFIG_GLOBAL", script)],
+        &[("GIT_CONFIG_SYSTEM", script)],
+        &[("GIT_CONFIG", script)],
     ] {
         let ended = run("ls", variables);
         assert_eq!(ended.code, Some(126), "{variables:?}: {ended:?}");

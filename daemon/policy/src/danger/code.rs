@@ -8,6 +8,7 @@
 //! What a call does by its name is a row of `code/calls.toml` ([`call_effect`]). What other code does is a
 //! row of `code/fragments.toml` ([`fragment`]).
 
+mod argv0;
 pub(crate) mod call_effect;
 pub(crate) mod calls;
 mod code_text;

@@ -1,12 +1,17 @@
 //! What code of another language runs: lines for a shell, further code, and what is only known once it
 //! runs.
 
+mod callback;
 mod debugger;
+mod standard_input;
 mod ways_out;
 
 use std::collections::HashMap;
 
 use termd_proto::policy::Span;
+
+use callback::GivenTo;
+use standard_input::StandardInput;
 
 use crate::danger::code::call_effect::CallEffect;
 use crate::danger::code::calls::aliases;
@@ -45,6 +50,24 @@ const INPUTS: &str = "
     argv ARGV arg args ARGS input stdin STDIN environ env ENV _SERVER _GET _ENV gets readline readlines recv
     commandArgs getenv";
 
+/// What code does with what it is given: its arguments, its variables, and what it reads.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct UseOfInput {
+    pub(super) is_started: bool,
+    pub(super) is_evaluated: bool,
+}
+
+impl UseOfInput {
+    pub(super) fn runs(self) -> bool {
+        self.is_started || self.is_evaluated
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.is_started |= other.is_started;
+        self.is_evaluated |= other.is_evaluated;
+    }
+}
+
 /// What code runs.
 #[derive(Debug, Default)]
 pub(super) struct Started {
@@ -54,8 +77,7 @@ pub(super) struct Started {
     pub(super) texts: Vec<String>,
     /// Whether the code starts something that it does not name by a literal.
     pub(super) runs_unread: bool,
-    /// Whether the code starts what it is given: its arguments, or what it reads.
-    pub(super) runs_input: bool,
+    pub(super) input: UseOfInput,
     /// The calls that start what the code puts together at run time, out of what is not known.
     pub(super) assembled_calls: usize,
     /// Whether the code may start something by a way that is not followed. It matters to rules alone.
@@ -90,6 +112,7 @@ pub(super) fn started(program: &str, code: &str) -> Started {
         tokens: &tokens,
         names: &names,
         values: Values::of(program),
+        input: StandardInput::of(program, &tokens, &names),
         started,
         calls: 0,
     };
@@ -260,6 +283,7 @@ struct Scan<'a> {
     names: &'a HashMap<String, String>,
     /// What variables hold where the reading has come to.
     values: Values,
+    input: StandardInput<'a>,
     started: Started,
     /// The calls found that start programs.
     calls: usize,
@@ -283,6 +307,7 @@ impl Scan<'_> {
                     self.started.runs_unread |= has_value(text) || is_interpolated(text);
                     self.started.assembled_calls +=
                         usize::from(self.values.begins_with_assembled(text));
+                    self.started.input.is_started |= self.input.begins(text);
                 }
                 // Opened as a file, such a text is a command.
                 Some(Token::Text(text)) if is_listed(self.program, "perl ruby irb") => {
@@ -312,6 +337,16 @@ impl Scan<'_> {
         self.runs_backticks() || is_listed(self.program, "tclsh expect")
     }
 
+    /// Whether a name is that of a method or a member: `x.f`, `X::f`, `$x->f`, Lua's `x:f`.
+    fn is_member(&self, at: usize) -> bool {
+        let sign = |back: usize| at.checked_sub(back).and_then(|at| self.sign(at));
+        match (sign(2), sign(1)) {
+            (_, Some('.')) | (Some(':'), Some(':')) | (Some('-'), Some('>')) => true,
+            (_, Some(':')) => self.program.starts_with("lua"),
+            _ => false,
+        }
+    }
+
     fn sign(&self, at: usize) -> Option<char> {
         match self.tokens.get(at) {
             Some(Token::Sign(sign)) => Some(*sign),
@@ -321,7 +356,7 @@ impl Scan<'_> {
 
     fn word(&mut self, name: &str, at: usize, names_module: bool) {
         let before = at.checked_sub(1);
-        let is_member = before.is_some_and(|at| matches!(self.sign(at), Some('.' | ':' | '>')));
+        let is_member = self.is_member(at);
         let has_exec = is_listed(self.program, EXEC_LANGUAGES);
         let starts = CallEffect::Starts.is_of(name)
             || (names_module && CallEffect::StartsByModule.is_of(name))
@@ -334,6 +369,11 @@ impl Scan<'_> {
                     next,
                     Some(Token::Text(_) | Token::Word(_) | Token::Shell(_))
                 ));
+        if self.program == "php" && CallEffect::TakesCallback.is_of(name) {
+            let given = callback::started(self.tokens, at + 1);
+            self.started.runs_unread |= given.is_some();
+            self.started.input.is_started |= given == Some(GivenTo::Unknown);
+        }
         if starts && is_call {
             self.calls += 1;
             if self.program.starts_with("lua") {
@@ -341,7 +381,8 @@ impl Scan<'_> {
             }
             self.started.runs_unread |= !self.is_literal(at + 1);
             self.started.may_start |= self.feeds(at + 1);
-            self.started.runs_input |= self.is_input(at + 1);
+            self.started.input.is_started |=
+                self.is_input(at + 1) || self.is_line_of(at) && self.input.begins_at(at + 1);
             self.started.assembled_calls +=
                 usize::from(self.is_line_of(at) && self.is_assembled(at + 1));
         } else if starts {
@@ -353,9 +394,14 @@ impl Scan<'_> {
                 || (name == "exec" && self.program == "perl");
             self.started.runs_unread |= is_value && !is_import && !self.is_key(at);
         } else if CallEffect::RunsFile.is_of(name) && is_call
-            || (name == "do" && self.program == "perl" && matches!(next, Some(Token::Text(_))))
+            || (self.loads_file(name) && matches!(next, Some(Token::Text(_) | Token::Sign('('))))
         {
             self.started.runs_unread = true;
+            self.started.input.is_evaluated |= self.loads_input(at + 1);
+        } else if name == "eval" && self.program == "perl" && self.ends_statement(at + 1) {
+            // Without an argument it evaluates `$_`.
+            self.started.runs_unread = true;
+            self.started.input.is_evaluated = true;
         } else if CallEffect::RunsCode.is_of(name) && is_call && (!is_member || self.is_of_code(at))
         {
             // JavaScript's `Function` takes the names of parameters first.
@@ -373,7 +419,9 @@ impl Scan<'_> {
                     self.started.runs_unread = true;
                     let assembles = self.values.assembles_code(self.tokens, at + 1);
                     self.started.assembled_calls += usize::from(is_code && assembles);
-                    self.started.runs_input |= is_code && self.is_input(at + 1);
+                    let is_input = self.is_input(at + 1) || self.input.begins_at(last);
+                    self.started.input.is_evaluated |= is_code && is_input;
+                    self.started.input.is_evaluated |= !is_code && self.loads_input(at + 1);
                 }
             }
         } else if name == "eval" && is_listed(self.program, SCRIPTS) && !is_call && !is_member {
@@ -384,6 +432,7 @@ impl Scan<'_> {
             });
             self.started.code.extend(texts);
             self.started.runs_unread = true;
+            self.started.input.is_evaluated |= self.input.is_read();
         } else if name.ends_with("send") && is_call && is_listed(self.program, "ruby irb pry") {
             // A method whose name is put together: `send(:sys.to_s + "tem", "x")`.
             self.started.assembled_calls +=
@@ -397,6 +446,34 @@ impl Scan<'_> {
         }
     }
 
+    /// Whether a function runs the file that its first text names.
+    fn loads_file(&self, name: &str) -> bool {
+        let files = match self.program {
+            "perl" => "do require",
+            "php" => "include include_once require require_once",
+            "Rscript" | "R" | "tclsh" => "source",
+            _ => return false,
+        };
+        is_listed(name, files)
+    }
+
+    /// Whether a call that runs a file is given its standard input: `do '/dev/stdin'`, Lua's `dofile()`.
+    fn loads_input(&self, from: usize) -> bool {
+        let from = from + usize::from(self.sign(from) == Some('('));
+        match self.tokens.get(from) {
+            Some(Token::Text(file)) => self.input.is_name(file),
+            Some(Token::Sign(')')) => self.program.starts_with("lua"),
+            _ => false,
+        }
+    }
+
+    fn ends_statement(&self, at: usize) -> bool {
+        matches!(
+            self.tokens.get(at),
+            None | Some(Token::Sign(';' | '}' | '\n'))
+        ) || self.is_word(at, &["for", "foreach", "while", "if", "unless"])
+    }
+
     /// Whether the arguments that begin at a token begin with a text that is put together.
     fn is_assembled(&self, from: usize) -> bool {
         let from = from + usize::from(self.sign(from) == Some('('));
@@ -408,7 +485,9 @@ impl Scan<'_> {
         let is_held = at >= 2 && self.is_word(at - 2, CODE_HOLDERS);
         let runs_in =
             matches!(self.tokens.get(at), Some(Token::Word(name)) if name.starts_with("runIn"));
-        is_held || runs_in
+        // A block of Ruby's is code that is read with the rest.
+        let is_ruby = is_listed(self.program, "ruby irb pry") && !self.is_word(at + 1, &["do"]);
+        is_held || runs_in || is_ruby
     }
 
     /// Whether a name is that of a call that starts something, and no method of a pattern: `/x/.exec(text)`.
@@ -513,7 +592,7 @@ impl Scan<'_> {
                 Some(Token::Word(word)) => {
                     let is_field =
                         self.program.ends_with("awk") && word.chars().all(|c| c.is_ascii_digit());
-                    let is_topic = word == "_" && self.program == "perl";
+                    let is_topic = word == "_" && is_listed(self.program, "perl ruby");
                     if self.names.contains_key(&format!("={word}")) {
                         return false;
                     }
@@ -549,6 +628,7 @@ impl Scan<'_> {
             };
             self.started.runs_unread |= !is_text(1) || is_text(2);
             let name = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+            self.started.input.is_started |= self.input.ends_at(at);
             self.started.assembled_calls += usize::from(
                 matches!(name, Some(Token::Word(name)) if self.values.is_assembled(name)),
             );
@@ -564,6 +644,7 @@ impl Scan<'_> {
             _ if self.is_word(from, &["getline"]) => {}
             _ => {
                 self.started.runs_unread = true;
+                self.started.input.is_started |= self.input.begins_at(from);
                 self.started.assembled_calls += usize::from(self.is_assembled(from));
             }
         }

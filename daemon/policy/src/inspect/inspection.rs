@@ -95,6 +95,8 @@ pub(crate) struct Inspection {
     pub(super) runs_of_written: usize,
     /// What `exec < FILE` has made the standard input of the shell.
     pub(super) stdin_of_shell: Option<Stdin>,
+    /// The text that code of an interpreter is given, while that code is read.
+    pub(crate) stdin_of_code: Option<Stdin>,
     /// The script that a shell reads from its standard input, and what of it stands behind the command that
     /// is read now. A program that reads its code there, too, runs this rest.
     pub(super) script_of_stdin: Option<ScriptOfStdin>,

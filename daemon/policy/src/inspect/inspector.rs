@@ -7,7 +7,7 @@ use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
 use super::assignment::read_from;
-use super::code::{signals_parent, started};
+use super::code::{UseOfInput, signals_parent, started};
 use super::command_sink::CommandSink;
 use super::cwd::inner_directories;
 use super::finding::{Finding, InspectedCommand};
@@ -34,11 +34,13 @@ pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
 
 /// What one reading of a code starts.
+#[derive(Debug, Default, Clone, Copy)]
 struct StartsOfCode {
     /// Something that the code does not name by a literal.
     runs_unread: bool,
     /// Something that the code puts together at run time.
     runs_assembled: bool,
+    input: UseOfInput,
 }
 
 /// Shell lines in one code that are told apart from the rest of it: of more texts within one, all is unknown.
@@ -286,16 +288,50 @@ impl Inspector {
     /// Returns whether the code starts what is only known once it runs.
     pub(super) fn code(&mut self, program: &str, text: &str, span: Span) -> bool {
         let read = code::plain::read(program, text);
-        self.code_read(program, read, text, span)
+        self.code_read(program, read, text, span).runs_unread
+    }
+
+    /// Inspects code of an interpreter, and what the code runs of its standard input.
+    fn code_with_stdin(
+        &mut self,
+        program: &str,
+        text: &str,
+        stdin: &Stdin,
+        span: Span,
+        depth: usize,
+    ) {
+        let read = code::plain::read(program, text);
+        let of_outer = self.inspection.stdin_of_code.take();
+        self.inspection.stdin_of_code = Some(stdin.clone()).filter(|stdin| stdin.text().is_some());
+        let starts = self.code_read(program, read, text, span);
+        self.inspection.stdin_of_code = of_outer;
+        if !starts.input.runs() {
+            return;
+        }
+        match stdin {
+            Stdin::Literal(given) => {
+                if starts.input.is_started {
+                    self.script(given, Nesting::Within(span), depth + 1);
+                }
+                if starts.input.is_evaluated {
+                    let _unread = self.code(program, given, span);
+                }
+            }
+            Stdin::Fetched => {
+                self.inspection
+                    .note_unread(Verdict::Dangerous, FETCHED, span);
+            }
+            Stdin::Given | Stdin::File(_) | Stdin::Joined(_) | Stdin::Computed => {}
+        }
     }
 
     /// Inspects a line that is typed into an interpreter, as [`Inspector::code`] does.
     pub(super) fn code_line(&mut self, program: &str, line: &str, span: Span) -> bool {
         let read = code::plain::read_line(program, line);
-        self.code_read(program, read, line, span)
+        self.code_read(program, read, line, span).runs_unread
     }
 
-    fn code_read(&mut self, program: &str, read: Code, text: &str, span: Span) -> bool {
+    fn code_read(&mut self, program: &str, read: Code, text: &str, span: Span) -> StartsOfCode {
         let plain;
         let text = match read {
             Code::Plain(read) => {
@@ -304,7 +340,10 @@ impl Inspector {
             }
             Code::Unread if work::is_spent() => {
                 self.inspection.note_too_much(span);
-                return true;
+                return StartsOfCode {
+                    runs_unread: true,
+                    ..StartsOfCode::default()
+                };
             }
             Code::Unread => {
                 let reason = "its code cannot be read";
@@ -321,6 +360,7 @@ impl Inspector {
         if let Some(folded) = code::constants::folded(program, text) {
             let of_folded = self.code_as_written(program, &folded, span);
             found.runs_unread |= of_folded.runs_unread;
+            found.input.add(of_folded.input);
             // What is put together out of constants is one there.
             found.runs_assembled = of_folded.runs_assembled;
         }
@@ -328,13 +368,13 @@ impl Inspector {
             let reason = "it starts what it puts together";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
-        found.runs_unread
+        found
     }
 
     fn code_as_written(&mut self, program: &str, text: &str, span: Span) -> StartsOfCode {
         let unread = StartsOfCode {
             runs_unread: true,
-            runs_assembled: false,
+            ..StartsOfCode::default()
         };
         if !self.inspection.count_text(text.len(), span) {
             return unread;
@@ -378,8 +418,11 @@ impl Inspector {
         inner.inspection.state.place = self.inspection.state.place.clone();
         inner.inspection.programs = self.inspection.programs.clone();
         inner.inspection.count_on_from(&self.inspection);
+        // A shell that the code starts reads on.
+        let stdin = &self.inspection.stdin_of_code;
+        inner.inspection.stdin_of_shell.clone_from(stdin);
         let mut started = started(program, text);
-        let mut lines = code::shell_lines(text);
+        let mut lines = code::shell_lines(program, text);
         lines.extend(
             started
                 .lines
@@ -399,9 +442,12 @@ impl Inspector {
         self.inspection.count_on_behind(&inner.inspection, span);
         self.add_possible(inner, "it runs a shell line: ", span);
         for text in started.code {
-            started.runs_unread |= self.code(program, &text, span);
+            let read = code::plain::read(program, &text);
+            let within = self.code_read(program, read, &text, span);
+            started.runs_unread |= within.runs_unread;
+            started.input.add(within.input);
         }
-        if started.runs_input {
+        if started.input.runs() {
             let reason = "it starts what it is given";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
@@ -411,6 +457,7 @@ impl Inspector {
         StartsOfCode {
             runs_unread: started.runs_unread,
             runs_assembled: started.assembled_calls > 0,
+            input: started.input,
         }
     }
 
@@ -470,23 +517,24 @@ impl Inspector {
         for (name, value) in env {
             self.variable(name, value, Span { start: 0, end: 0 }, 1);
         }
-        let names = env
-            .iter()
-            .filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_"));
-        for (name, key) in names {
-            let value = name.replace("_KEY_", "_VALUE_");
-            let value = env.iter().find(|(name, _)| *name == value);
-            let setting = format!("{key}={}", value.map_or("", |(_, value)| value));
-            let words =
-                ["git", "-c", &setting].map(|text| Word::literal(text, Span { start: 0, end: 0 }));
-            self.inner(
-                "",
-                InnerCommand::Argv(words.to_vec()),
-                &[],
-                &Stdin::Given,
-                Span { start: 0, end: 0 },
-                1,
-            );
+        let value_of = |name: &str| env.iter().find(|(other, _)| other == name);
+        for (name, value) in env {
+            let nowhere = Span { start: 0, end: 0 };
+            if name.starts_with("GIT_CONFIG_VALUE_")
+                && value_of(&name.replace("_VALUE_", "_KEY_")).is_none()
+            {
+                let reason = "it sets a setting of git's whose name is not in the text";
+                self.inspection
+                    .note_unread(Verdict::Unknown, reason, nowhere);
+            }
+            if !name.starts_with("GIT_CONFIG_KEY_") {
+                continue;
+            }
+            let given = value_of(&name.replace("_KEY_", "_VALUE_"));
+            let setting = format!("{value}={}", given.map_or("", |(_, given)| given));
+            let words = ["git", "-c", &setting].map(|text| Word::literal(text, nowhere));
+            let command = InnerCommand::Argv(words.to_vec());
+            self.inner("", command, &[], &Stdin::Given, nowhere, 1);
         }
     }
 
@@ -568,7 +616,7 @@ impl Inspector {
                             .note_unread(Verdict::Dangerous, FETCHED, span_of(at));
                     }
                 }
-                let _unread = self.code(program, &text, span_of(at));
+                self.code_with_stdin(program, &text, stdin, span_of(at), depth);
             }
             InnerCommand::Sql { client, text, at } => {
                 self.sql(client, &text, Nesting::Within(span_of(at)), span, depth);

@@ -17,7 +17,14 @@ pub fn reads_shell_lines(name: &str) -> bool {
 
 /// Whether a variable of this name makes programs run or load something.
 pub fn is_program_variable(name: &str) -> bool {
-    table::ProgramTable::built_in().variable(name).is_some()
+    table::ProgramTable::built_in().variable(name).is_some() || is_git_setting(name)
+}
+
+/// Whether a variable of this name is one of those that give git a setting together: `GIT_CONFIG_KEY_0`
+/// (git-config(1)).
+pub fn is_git_setting(name: &str) -> bool {
+    let parts = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+    name == "GIT_CONFIG_COUNT" || parts.iter().any(|part| name.starts_with(part))
 }
 
 /// Whether a variable of this name says in which files programs look for code that they run.

@@ -12,11 +12,12 @@ const CORPUS: &str = concat!(
     include_str!("commands_of_interpreters.txt"),
     include_str!("commands_of_starters.txt"),
     include_str!("commands_of_settings.txt"),
-    include_str!("commands_of_work.txt")
+    include_str!("commands_of_work.txt"),
+    include_str!("commands_of_attacks.txt")
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 36] = [
+const FAMILIES: [(&str, usize); 45] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -68,6 +69,18 @@ const FAMILIES: [(&str, usize); 36] = [
         34,
     ),
     ("code and lines that an attacker found", 27),
+    (
+        "commands of calls that name their program beside its file",
+        48,
+    ),
+    ("code that runs what it reads", 128),
+    ("variables that awk gets", 59),
+    ("options in variables, between quotes", 22),
+    ("arguments of parallel", 36),
+    ("functions that PHP calls by their names", 33),
+    ("options and settings that run programs", 39),
+    ("code that starts programs, by other ways", 93),
+    ("everyday lines beside what an attacker found", 67),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

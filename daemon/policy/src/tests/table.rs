@@ -183,7 +183,7 @@ fn what_is_unlisted_is_asked_about_where_a_policy_says_so() {
 
 #[test]
 fn the_variables_of_a_request_are_judged() {
-    let table: [(&[(&str, &str)], Verdict); 18] = [
+    let table: [(&[(&str, &str)], Verdict); 21] = [
         (&[("BASH_ENV", "$(rm -rf x)")], Verdict::Dangerous),
         (&[("BASH_ENV", "/tmp/x")], Verdict::Dangerous),
         (
@@ -200,6 +200,16 @@ fn the_variables_of_a_request_are_judged() {
             ],
             Verdict::Dangerous,
         ),
+        (
+            &[
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "safe.directory"),
+                ("GIT_CONFIG_VALUE_0", "*"),
+            ],
+            Verdict::Safe,
+        ),
+        (&[("GIT_CONFIG_VALUE_0", "!rm -rf y")], Verdict::Unknown),
+        (&[("GIT_CONFIG_GLOBAL", "./x")], Verdict::Dangerous),
         (&[("GIT_DIR", "/tmp")], Verdict::Unknown),
         (&[("LD_PRELOAD", "./x.so")], Verdict::Dangerous),
         (&[("PATH", "/tmp:/usr/bin")], Verdict::Unknown),

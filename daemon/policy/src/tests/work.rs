@@ -51,6 +51,15 @@ const REPEATED: &[(&str, &str, &str, &str)] = &[
     ("sh", "", "echo ls > w; sh w;", ""),
     ("sh", "", "f(){ f;};", "f"),
     ("sh", "eval ", "eval ", "ls"),
+    ("sh", "node -e '", "eval;", "'"),
+    ("sh", "node -e '", "x=a=>", "stdin'"),
+    ("sh", "ruby -e '", "exec [a,b],", "1'"),
+    ("sh", "perl -e '", "exec{a}b,", "1'"),
+    ("sh", "python3 -c '", "os.execlp(\"a\",", "'"),
+    ("sh", "php -r '", "usort(\"system\",", "'"),
+    ("sh", "awk ", "-v a=b ", "'{system(a)}'"),
+    ("sh", "parallel -N1 rm ::: ", "a ", ""),
+    ("sh", "parallel rm ", "::: a b ", ""),
 ];
 
 /// Texts of which each part makes what the next one reads longer, with how often the part is repeated.
@@ -98,6 +107,18 @@ const GROWING: &[(&str, &str, usize, &str)] = &[
     ("rm ", "*?[a]", 13_000, ""),
     ("rm ", "[", 65_000, "]"),
     ("rm ", "[\"", 32_000, "]"),
+    ("node -e '", "eval;", 12_000, "'"),
+    ("node -e '", "x=", 25_000, "stdin'"),
+    ("python3 -c '", "for l in ", 7_000, "stdin: 1'"),
+    (
+        "parallel '",
+        "{}",
+        15_000,
+        "' ::: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b c d e f",
+    ),
+    ("parallel -N1 rm ::: ", "a ", 30_000, ""),
+    ("parallel rm ", "::: a b ", 8_000, ""),
+    ("TAR_OPTIONS='", "\"a\" ", 15_000, "' tar cf x y"),
 ];
 
 /// How long one of them may take. A release takes a twentieth of it.

@@ -8,7 +8,7 @@ use termd_proto::terminal::{CreateTerminal, Owner};
 
 use crate::service::descent::agent_environment;
 use crate::terminal::lifecycle::launch::Creator;
-use termd_policy::program::is_program_variable;
+use termd_policy::program::{is_git_setting, is_program_variable};
 
 /// Variables that a shell changes with each command, and that make no program run another one. They
 /// count where the command names them.
@@ -39,12 +39,19 @@ impl Variables {
         };
         let handed_on = if let (Some(base_env), Some(agent)) = (&options.base_env, owner.agent()) {
             let persons = agent_environment(&agent);
-            let pairs = base_env.iter().filter(|(name, value)| {
-                let has_same = |known: Option<&String>| known == Some(*value);
-                let is_known = has_same(persons.get(*name))
+            let is_known = |name: &String, value: &String| {
+                let has_same = |known: Option<&String>| known == Some(value);
+                has_same(persons.get(name))
                     || has_same(std::env::var(name).ok().as_ref())
-                    || (*name == "SHELL" && is_termd_shell(value));
-                counts(name) && !is_known
+                    || (name == "SHELL" && is_termd_shell(value))
+            };
+            // What one of them means, the others say.
+            let mut settings = base_env.iter().filter(|(name, _)| is_git_setting(name));
+            let has_own_settings = settings.any(|(name, value)| !is_known(name, value))
+                || options.env.keys().any(|name| is_git_setting(name));
+            let pairs = base_env.iter().filter(|(name, value)| {
+                let is_own = !is_known(name, value) || has_own_settings && is_git_setting(name);
+                counts(name) && is_own
             });
             pairs.collect()
         } else {
@@ -135,6 +142,9 @@ mod tests {
             base_env: Some(map(&[
                 ("BASH_ENV", "./x"),
                 ("BASH_FUNC_ls%%", "() { :; }"),
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "alias.st"),
+                ("GIT_CONFIG_VALUE_0", "!./x"),
                 ("WHERE", "/"),
                 ("OTHER", "1"),
                 ("TERMD_OTHER", "1"),
@@ -152,11 +162,22 @@ mod tests {
         };
         for front in [Front::Mcp, Front::Acp, Front::Shell] {
             let variables = Variables::of(&options, &owner(front));
-            let judged = ["BASH_ENV", "BASH_FUNC_ls%%", "SET", "WHERE"];
+            let judged = [
+                "BASH_ENV",
+                "BASH_FUNC_ls%%",
+                "GIT_CONFIG_COUNT",
+                "GIT_CONFIG_KEY_0",
+                "GIT_CONFIG_VALUE_0",
+                "SET",
+                "WHERE",
+            ];
             assert_eq!(names(&variables.judged), judged);
             let all = [
                 "BASH_ENV",
                 "BASH_FUNC_ls%%",
+                "GIT_CONFIG_COUNT",
+                "GIT_CONFIG_KEY_0",
+                "GIT_CONFIG_VALUE_0",
                 "OTHER",
                 "SET",
                 "TERMD_OTHER",
@@ -177,6 +198,6 @@ mod tests {
             })),
             ..owner(Front::Cli)
         };
-        assert_eq!(Variables::of(&options, &agents).judged.len(), 4);
+        assert_eq!(Variables::of(&options, &agents).judged.len(), 7);
     }
 }

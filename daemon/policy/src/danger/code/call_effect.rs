@@ -18,6 +18,8 @@ pub(crate) enum CallEffect {
     Starts,
     /// It starts a program where the code names a module for that.
     StartsByModule,
+    /// It starts a program, and is given a file and then all of `argv`, of which the first is a name.
+    TakesArgv0,
     /// It runs a text as code.
     RunsCode,
     /// It runs a text as code, which the code may have decoded.
@@ -28,6 +30,8 @@ pub(crate) enum CallEffect {
     LoadsFile,
     /// It finds what it gives by a text.
     Finds,
+    /// It calls a function whose name one of its arguments is.
+    TakesCallback,
     /// It finds what it calls by a name.
     CallsByName,
     /// Nobody gives its name as a text but to hide it.

@@ -110,7 +110,7 @@ pub(crate) fn are_too_many(code: &str) -> bool {
 }
 
 /// Where the arguments end that begin at a token: at the bracket that closes them, or with the statement.
-pub(super) fn arguments_end(tokens: &[Token], from: usize) -> usize {
+pub(crate) fn arguments_end(tokens: &[Token], from: usize) -> usize {
     let mut depth = 0_usize;
     let mut behind = tokens.iter().enumerate().skip(from);
     let end = behind.find(|(_, token)| match token {
@@ -135,32 +135,35 @@ fn arguments(
     from: usize,
     names: &HashMap<String, String>,
 ) -> (Vec<String>, Vec<String>) {
-    let (mut texts, mut words) = (Vec::new(), Vec::new());
     let end = arguments_end(tokens, from);
-    for (at, token) in tokens.iter().enumerate().take(end).skip(from) {
-        match token {
-            Token::Text(text) | Token::Shell(text) => {
-                let ends = matches!(
-                    tokens.get(at + 1),
-                    None | Some(Token::Sign(')' | ']' | '}' | ',' | ';' | '\n'))
-                );
-                let mut text = text.clone();
-                // What is put behind it: `system("rm " file)`.
-                if text.ends_with(' ') && !ends {
-                    text.push(UNKNOWN);
-                }
-                texts.push(text);
+    let given = tokens.get(from..end).unwrap_or_default();
+    let words = given.iter().filter_map(|token| match token {
+        Token::Word(word) => Some(word.clone()),
+        _ => None,
+    });
+    (texts_of(given, names), words.collect())
+}
+
+/// The texts among tokens, and those that variables among them hold.
+pub(super) fn texts_of(tokens: &[Token], names: &HashMap<String, String>) -> Vec<String> {
+    let texts = tokens.iter().enumerate();
+    let texts = texts.filter_map(|(at, token)| match token {
+        Token::Text(text) | Token::Shell(text) => {
+            let ends = matches!(
+                tokens.get(at + 1),
+                None | Some(Token::Sign(')' | ']' | '}' | ',' | ';' | '\n'))
+            );
+            let mut text = text.clone();
+            // What is put behind it: `system("rm " file)`.
+            if text.ends_with(' ') && !ends {
+                text.push(UNKNOWN);
             }
-            Token::Word(word) => {
-                if let Some(value) = names.get(&format!("={word}")) {
-                    texts.push(value.clone());
-                }
-                words.push(word.clone());
-            }
-            Token::Sign(_) => {}
+            Some(text)
         }
-    }
-    (texts, words)
+        Token::Word(word) => names.get(&format!("={word}")).cloned(),
+        Token::Sign(_) => None,
+    });
+    texts.collect()
 }
 
 /// What names stand for: `from shutil import rmtree as x`, `x = shutil.rmtree`, `const {rmSync: x} = …`.

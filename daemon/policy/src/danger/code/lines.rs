@@ -1,5 +1,6 @@
 //! The shell lines in code: the texts that calls give to the system.
 
+use super::argv0;
 use super::call_effect::CallEffect;
 use super::calls::calls;
 use super::judged_part;
@@ -8,11 +9,16 @@ use crate::shell::word::UNKNOWN;
 
 /// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
 /// a call is all of them joined: `subprocess.run(["rm", "-rf", "x"])` is a line in pieces.
-pub(crate) fn shell_lines(code: &str) -> Vec<String> {
+pub(crate) fn shell_lines(program: &str, code: &str) -> Vec<String> {
     let code = judged_part(code);
     let mut lines = Vec::new();
+    let tokens_of_code = tokens(code);
+    for command in argv0::commands(program, &tokens_of_code) {
+        let words: Vec<String> = command.iter().map(|word| with_unknown(word)).collect();
+        lines.push(words.join(" "));
+    }
     // awk(1p): `print | "cmd"`, `"cmd" | getline`.
-    for pair in tokens(code).windows(3) {
+    for pair in tokens_of_code.windows(3) {
         match pair {
             [Token::Sign('|'), Token::Text(line), _] => lines.push(line.clone()),
             [Token::Text(line), Token::Sign('|'), Token::Word(word)] if word == "getline" => {
@@ -42,7 +48,7 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
         );
     }
     // Groovy's `"rm x".execute()`, Scala's `"rm x".!`.
-    for window in tokens(code).windows(3) {
+    for window in tokens_of_code.windows(3) {
         match window {
             [Token::Text(line), Token::Sign('.'), Token::Word(name)] if name == "execute" => {
                 lines.push(line.clone());
@@ -60,7 +66,7 @@ pub(crate) fn shell_lines(code: &str) -> Vec<String> {
             || call.path.ends_with("ext.execute")
         {
             let texts: Vec<String> = call.texts.iter().map(|text| with_unknown(text)).collect();
-            if texts.len() > 1 {
+            if texts.len() > 1 && !call.does(CallEffect::TakesArgv0) {
                 lines.push(texts.join(" "));
             }
             lines.extend(texts);

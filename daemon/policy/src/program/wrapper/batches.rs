@@ -1,4 +1,4 @@
-//! Programs that start a command for each thing that they find or read: xargs(1), parallel(1), find(1).
+//! Programs that start a command for each thing that they find or read: xargs(1), find(1).
 
 use super::batch_command::{BatchCommand, Batches};
 use super::inner_command::InnerCommand;
@@ -62,48 +62,6 @@ pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
         started.push(InnerCommand::Unknown("it runs what it reads"));
     }
     started
-}
-
-/// The lines of parallel(1): a command before `:::`, or the lines behind it.
-pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
-    const VALUED: Valued<'_> = Valued::These(
-        "
-        j jobs a arg-file S sshlogin C colsep N n I L delay timeout results joblog tagstring P
-        max-procs max-args retries",
-    );
-    let options = options(args, VALUED, Order::OptionsFirst);
-    let is_source = |text: &str| matches!(text, ":::" | "::::" | ":::+");
-    let command: Vec<&str> = options
-        .operands
-        .iter()
-        .map(|(_, text)| *text)
-        .take_while(|text| !is_source(text))
-        .collect();
-    let at = options.operands.first().map_or(0, |(at, _)| *at);
-    let name = command
-        .first()
-        .and_then(|text| text.split_whitespace().next());
-    if name.is_some_and(|name| name.contains('{')) {
-        return vec![InnerCommand::Unknown("it runs what it reads")];
-    }
-    if !command.is_empty() {
-        let text = command.join(" ");
-        let reads = command.len() == options.operands.len() && !text.contains('{');
-        let mut started = vec![InnerCommand::Line { text, at }];
-        if reads {
-            started.push(InnerCommand::Batch(BatchCommand {
-                words: args.get(at..).unwrap_or_default().to_vec(),
-                placeholder: None,
-                batches: Batches::Some,
-            }));
-        }
-        return started;
-    }
-    if options.operands.is_empty() {
-        return vec![InnerCommand::Unknown("it runs the lines that it reads")];
-    }
-    let lines = options.operands.iter().filter(|(_, text)| !is_source(text));
-    lines.copied().map(InnerCommand::line).collect()
 }
 
 /// The commands of find(1).

@@ -4,9 +4,11 @@ use termd_proto::policy::Span;
 
 use super::inner_command::{InnerCommand, ObeyedHome};
 use super::less::less_options;
+use super::option_words::quoted_words;
 use super::shells::shell_line;
 use crate::glob::Case;
 use crate::program::kind::{SqlClient, base_name};
+use crate::program::options::{Order, Valued, options};
 use crate::program::table::ProgramTable;
 use crate::program::table::call::Call;
 use crate::program::table::form::{Filled, Slot};
@@ -237,7 +239,8 @@ fn of_setting_value(
         Setting::Options(program) => {
             let span = Span { start: 0, end: 0 };
             let program = program.split_whitespace();
-            let mut words: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
+            let program: Vec<Word> = program.map(|word| Word::literal(word, span)).collect();
+            let mut words = program.clone();
             for raw in value.split_whitespace() {
                 if raw.contains(';') {
                     // No shell reads it: the quotes belong to code.
@@ -248,7 +251,15 @@ fn of_setting_value(
                 let scope = Scope::of(&nothing);
                 words.extend(expand(raw, span, scope, &mut Choices::default()));
             }
-            vec![InnerCommand::Options(words)]
+            // Some programs split at every blank, and others not within quotes.
+            let quoted = quoted_words(value).map(|quoted| {
+                let quoted = quoted.iter().map(|word| Word::literal(word, span));
+                InnerCommand::Options(program.into_iter().chain(quoted).collect())
+            });
+            quoted
+                .into_iter()
+                .chain([InnerCommand::Options(words)])
+                .collect()
         }
         Setting::Danger(why) => vec![
             InnerCommand::Dangerous(format!("{key} {why}")),
@@ -365,8 +376,21 @@ fn is_open_directory(directory: &str) -> bool {
     })
 }
 
-/// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`.
+/// A command that is a verb of another program: `/usr/lib/git-core/git-push` is `git push`, and
+/// `git for-each-repo --config=x push` runs it in each.
 pub(super) fn verb_program(program: &str, args: &[Word]) -> Vec<InnerCommand> {
+    if program == "git"
+        && let Some(at) = args.iter().position(|word| word.text == "for-each-repo")
+        && let Some(behind) = args.get(at + 1..)
+    {
+        let given = options(behind, Valued::These("config"), Order::OptionsFirst);
+        let verb = given.operands.first().and_then(|(at, _)| behind.get(*at..));
+        let words = verb.into_iter().flat_map(|verb| {
+            let git = verb.first().map(|word| Word::literal("git", word.span));
+            git.into_iter().chain(verb.iter().cloned())
+        });
+        return InnerCommand::argv(&words.collect::<Vec<_>>());
+    }
     let Some(verb) = program.strip_prefix("git-").filter(|verb| !verb.is_empty()) else {
         return Vec::new();
     };

@@ -1,6 +1,7 @@
 //! Programs that start others, and what they start: by their rows of the table, and by code where a
 //! row cannot say it.
 
+mod awk;
 pub(crate) mod batch_command;
 mod batches;
 mod by_row;
@@ -10,6 +11,8 @@ mod env;
 pub(crate) mod inner_command;
 mod less;
 mod multiplexers;
+mod option_words;
+mod parallel;
 mod sed_script;
 mod shells;
 pub(crate) mod vim_script;
@@ -17,7 +20,7 @@ pub(crate) mod vim_script;
 use crate::program::table::ProgramTable;
 use crate::program::table::row::Takes;
 use crate::shell::word::Word;
-use batches::{find, parallel, xargs};
+use batches::{find, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
 pub(crate) use editors::sed_script;
 use editors::{editor, interpreter, opened, python_of_uv, script, sed};
@@ -25,6 +28,7 @@ use env::env;
 use inner_command::InnerCommand;
 use less::less;
 use multiplexers::{screen, tmux};
+use parallel::parallel;
 pub(crate) use shells::reads_script_from_stdin;
 use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
@@ -41,7 +45,7 @@ pub(crate) fn inner_commands(
         "trap" => trap(args),
         "source" | "." => sourced(args),
         "xargs" => xargs(args),
-        "parallel" => parallel(args),
+        "parallel" | "env_parallel" | "env_parallel.bash" => parallel(args),
         "find" => find(args),
         "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
@@ -66,5 +70,8 @@ pub(crate) fn inner_commands(
         _ => by_row::verb_program(program, args),
     };
     started.extend(by_row::started(table, program, args));
+    if program.ends_with("awk") {
+        started = awk::with_variables(args, started);
+    }
     started
 }

@@ -1,7 +1,11 @@
 //! Code of interpreters, and lines typed into programs, that may start the program that a rule denies.
 #![allow(clippy::too_many_lines)] // Tables.
 
+use termd_proto::policy::Effect;
+
+use crate::tests::code::judged;
 use crate::tests::forbidden::Forbidden;
+use crate::tests::rules::rules;
 
 const FROB: Forbidden = Forbidden("frob");
 
@@ -119,4 +123,33 @@ fn a_line_typed_into_a_program_may_start_any() {
     );
     FROB.none_is_asked_about(Some("sqlite3"), &["select 1;", ".tables"]);
     FROB.none_is_asked_about(Some("python3"), &["print(1)", "x = [1, 2]", "import json"]);
+}
+
+#[test]
+fn the_operands_of_a_call_stand_behind_the_name_that_it_gives() {
+    let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    for (program, code) in [
+        ("python3", "import os; os.execlp('git','git','push')"),
+        ("python3", "import os; os.execvp('git',['x','push','main'])"),
+        ("python3", "import os; os.spawnlpe(0,'git','x','push',{})"),
+        (
+            "python3",
+            "import os; os.posix_spawnp('git',['git','push'],{})",
+        ),
+        ("perl", "exec {'git'} 'x','push'"),
+        ("perl", "POSIX::execlp('git','git','push')"),
+        ("ruby", "exec ['git','x'],'push'"),
+        ("ruby", "system(['git','git'],'push')"),
+        ("node", "process.execve('/usr/bin/git',['git','push'])"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_ne!(effect, Effect::Allow, "{program}: {code}");
+    }
+    for (program, code) in [
+        ("python3", "import os; os.execlp('git','git','status')"),
+        ("ruby", "exec ['git','x'],'status'"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_eq!(effect, Effect::Allow, "{program}: {code}");
+    }
 }

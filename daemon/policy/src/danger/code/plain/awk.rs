@@ -36,6 +36,8 @@ pub(super) fn plain(code: &str) -> Option<String> {
                 is_value = true;
             }
             '\'' | '`' | '\0' => return None,
+            // gawk(1), "Indirect function calls": a variable names what is called.
+            '@' if !is_directive(rest) => return None,
             c if is_letter(c) => {
                 length = rest.find(|c| !is_letter(c)).unwrap_or(rest.len());
                 let word = rest.get(..length)?;
@@ -70,6 +72,14 @@ pub(super) fn plain(code: &str) -> Option<String> {
         rest = rest.get(length..)?;
     }
     Some(spelling.finish())
+}
+
+/// Whether gawk reads a directive here: `@include`, `@load`, `@namespace`.
+fn is_directive(rest: &str) -> bool {
+    let behind = rest.get(1..).unwrap_or_default().trim_start();
+    ["include", "load", "namespace", "/"]
+        .iter()
+        .any(|name| behind.starts_with(name))
 }
 
 fn is_letter(c: char) -> bool {

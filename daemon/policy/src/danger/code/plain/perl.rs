@@ -559,7 +559,11 @@ impl<'a> Reader<'a> {
                     return None;
                 }
                 let is_handle = |c: char| c.is_alphanumeric() || "_:$".contains(c);
-                if inner.chars().all(is_handle) {
+                if matches!(inner, "" | "STDIN" | "ARGV") {
+                    // perlop(1), "I/O Operators".
+                    self.spelling.code_apart("readline(STDIN)");
+                    self.at += end + 1;
+                } else if inner.chars().all(is_handle) {
                     self.take(end + 1)?;
                 } else {
                     // It lists the files that fit.

@@ -66,6 +66,9 @@ fn decode(opening: &str, text: &str) -> Option<String> {
 /// A character (`?a`) and a variable whose name is a sign (`$'`) are values without a name.
 #[allow(clippy::unnecessary_wraps)] // As other languages have it.
 fn word(source: &str) -> Option<String> {
+    if source == "$<" {
+        return Some("ARGF".to_owned());
+    }
     let mut chars = source.chars();
     let is_value = match (chars.next(), chars.next()) {
         (Some('?'), Some(_)) => true,
