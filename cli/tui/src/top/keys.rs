@@ -1,16 +1,15 @@
-//! What keys and the mouse do to the overview.
+//! What keys and the mouse do to the overview: where the list has them, and which part has them else.
+
+mod answer;
+mod mouse;
+mod prompted;
 
 use std::time::{Duration, Instant};
 
-use ratatui_core::layout::Position;
-use termd_client::escape::escaped;
 use termd_client::waiting_question::WaitingQuestion;
-use termd_proto::approval::Decision;
+use termd_proto::TerminalId;
 use termd_proto::search::SearchHit;
-use termd_proto::secret::Secret;
-use termd_proto::tag::{InvalidTag, Tag, TooManyTags};
 use termd_proto::terminal::{Stdio, TerminalState};
-use termd_proto::{Tags, TerminalId};
 
 use super::arrangement::Item;
 use super::effect::{Call, Effect, Leave};
@@ -18,21 +17,10 @@ use super::mode::{Hits, Mode};
 use super::model::{Daemon, Model};
 use super::prompt::{Confirmed, Prompt, PromptKind};
 use super::surroundings::Now;
-use crate::input::{Input, Key, Mouse, MouseAction};
-
-/// Why a line cannot be a terminal's tags.
-#[derive(Debug, thiserror::Error)]
-enum TagsError {
-    #[error(transparent)]
-    Tag(#[from] InvalidTag),
-    #[error(transparent)]
-    Count(#[from] TooManyTags),
-}
+use crate::input::{Input, Key};
 
 /// A line may be typed for a prompt that was refused. Its letters are no keys, until a pause of this length or Enter.
 const DEAF: Duration = Duration::from_millis(700);
-/// Rows that the wheel scrolls.
-const WHEEL_ROWS: u16 = 3;
 
 impl Model {
     /// Takes what the person does.
@@ -190,175 +178,6 @@ impl Model {
         Vec::new()
     }
 
-    fn answer(&mut self, key: char, now: Instant) -> Vec<Effect> {
-        let Some(question) = self.questions.shown() else {
-            self.say("nothing asks");
-            return Vec::new();
-        };
-        let is_no = key == 'n';
-        let id = question.id().clone();
-        let effect = match question {
-            WaitingQuestion::Secret(_) if is_no => Call::AnswerSecret(id, None),
-            WaitingQuestion::Secret(_) => {
-                self.say("it asks for a secret: p types it, n says no");
-                return Vec::new();
-            }
-            WaitingQuestion::Gate(info) => {
-                let decision = match key {
-                    'a' if info.only_once.is_some() => {
-                        let why = info.only_once.clone().unwrap_or_default();
-                        self.say(&format!("only once: {}", escaped(&why)));
-                        return Vec::new();
-                    }
-                    'a' => Decision::Always,
-                    'y' => Decision::Approve,
-                    _ => Decision::Deny,
-                };
-                Call::Answer(id, decision)
-            }
-        };
-        if self.questions.readable(now).is_none() {
-            self.say("a question has just come: read it, and answer again");
-            return Vec::new();
-        }
-        // A person agrees only to what was shown whole.
-        if !is_no && !self.question_fits() {
-            self.mode = Mode::Question(0);
-            return Vec::new();
-        }
-        vec![Effect::Call(effect)]
-    }
-
-    fn press_in_question(&mut self, from: u16, key: Key, now: Instant) -> Vec<Effect> {
-        let (page, last) = (self.question_page(), self.last_question_line());
-        match key {
-            Key::Char(key @ ('y' | 'a' | 'n')) => {
-                let is_seen = from >= last || key == 'n';
-                let question = self.questions.readable(now);
-                match question {
-                    Some(WaitingQuestion::Gate(info)) if is_seen => {
-                        let decision = match key {
-                            'a' if info.only_once.is_none() => Decision::Always,
-                            'n' => Decision::Deny,
-                            _ => Decision::Approve,
-                        };
-                        return vec![Effect::Call(Call::Answer(info.id.clone(), decision))];
-                    }
-                    Some(WaitingQuestion::Secret(asked)) if key == 'n' => {
-                        return vec![Effect::Call(Call::AnswerSecret(asked.id.clone(), None))];
-                    }
-                    _ => {
-                        if !is_seen {
-                            self.say("read it to its end first");
-                        }
-                        self.mode = Mode::Question(from);
-                    }
-                }
-            }
-            key => {
-                if let Some(from) = scrolled(from, key, page) {
-                    self.mode = Mode::Question(from.min(last));
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    fn press_in_prompt(&mut self, mut prompt: Prompt, key: Key) -> Vec<Effect> {
-        match key {
-            Key::Enter => return self.submit(prompt),
-            Key::Escape | Key::Ctrl('c') => {
-                if prompt.kind == PromptKind::Filter {
-                    self.list.filter.clear();
-                }
-            }
-            Key::Up | Key::Down if prompt.kind == PromptKind::Filter => {
-                self.step(if key == Key::Up { -1 } else { 1 });
-                self.mode = Mode::Prompt(prompt);
-            }
-            key => {
-                prompt.field.press(key);
-                self.mode = Mode::Prompt(prompt);
-                self.filter_by_prompt();
-            }
-        }
-        Vec::new()
-    }
-
-    fn filter_by_prompt(&mut self) {
-        if let Mode::Prompt(prompt) = &self.mode
-            && prompt.kind == PromptKind::Filter
-        {
-            self.list.filter = prompt.field.text().to_owned();
-            self.list.top = 0;
-            // The best match is at hand.
-            self.arrange();
-            self.step(isize::MIN);
-        }
-    }
-
-    fn submit(&mut self, prompt: Prompt) -> Vec<Effect> {
-        let text = prompt.field.text().to_owned();
-        let call = match prompt.kind {
-            PromptKind::Filter => {
-                self.list.show_at_hand(self.list_area());
-                return Vec::new();
-            }
-            PromptKind::Line(id) => Call::TypeLine(id, text),
-            PromptKind::Secret(id) => Call::TypeSecret(id, Secret::new(text)),
-            // An empty one is a no, as of `termctl approvals --watch`.
-            PromptKind::AskedSecret(id) => {
-                let secret = (!text.is_empty()).then(|| Secret::new(text));
-                Call::AnswerSecret(id, secret)
-            }
-            PromptKind::New => Call::Create {
-                line: text,
-                cwd: self.surroundings.cwd.clone(),
-            },
-            PromptKind::Tags(id) => match self.tag(id, &text) {
-                Ok(call) => call,
-                Err(error) => {
-                    self.say(&error.to_string());
-                    return Vec::new();
-                }
-            },
-            PromptKind::Search if text.is_empty() => return Vec::new(),
-            PromptKind::Search => {
-                self.mode = Mode::Hits(Hits {
-                    pattern: text.clone(),
-                    found: None,
-                    is_cut: false,
-                    at: 0,
-                });
-                Call::Search(text)
-            }
-        };
-        vec![Effect::Call(call)]
-    }
-
-    /// The tags that a terminal gets and loses, so that it has these.
-    fn tag(&self, id: TerminalId, text: &str) -> Result<Call, TagsError> {
-        let wanted = text.split_whitespace().map(str::parse::<Tag>);
-        let wanted = Tags::of(wanted.collect::<Result<Vec<_>, _>>()?)?;
-        let had = self
-            .list
-            .rows
-            .get(&id)
-            .map(|row| row.info.tags.clone())
-            .unwrap_or_default();
-        let without = |tags: &Tags, others: &Tags| {
-            let left = tags
-                .iter()
-                .filter(|tag| !others.iter().any(|other| other == *tag));
-            Tags::of(left.cloned())
-        };
-        Ok(Call::Tag {
-            add: without(&wanted, &had)?,
-            remove: without(&had, &wanted)?,
-            id,
-        })
-    }
-
     fn confirm(&mut self, confirmed: Confirmed, key: Key) -> Vec<Effect> {
         if key != Key::Char('y') {
             self.say("nothing was done");
@@ -431,88 +250,6 @@ impl Model {
         self.scrolled = u32::try_from(to)
             .unwrap_or(u32::MAX)
             .min(u32::try_from(most).unwrap_or(u32::MAX));
-    }
-
-    fn use_mouse(&mut self, mouse: Mouse) {
-        let wheel = match mouse.action {
-            MouseAction::WheelUp => Some(i32::from(WHEEL_ROWS)),
-            MouseAction::WheelDown => Some(-i32::from(WHEEL_ROWS)),
-            MouseAction::Press => None,
-        };
-        let place = Position::new(mouse.column, mouse.row);
-        match (&mut self.mode, wheel) {
-            (Mode::Browse, None) => self.click(place),
-            (Mode::Browse | Mode::Prompt(_) | Mode::Confirm(_), Some(rows)) => {
-                if self.layout().list.contains(place) {
-                    self.scroll_list(rows);
-                } else {
-                    self.scroll_screen(rows.into());
-                }
-            }
-            (Mode::Help(from) | Mode::Question(from), Some(rows)) => {
-                *from = from.saturating_add_signed(i16::try_from(-rows).unwrap_or(0));
-                let from = *from;
-                if let Mode::Question(_) = self.mode {
-                    // Not further than its end.
-                    self.mode = Mode::Question(from.min(self.last_question_line()));
-                }
-            }
-            (Mode::Hits(hits), Some(rows)) => {
-                let count = hits.found.as_ref().map_or(0, Vec::len);
-                let at = hits
-                    .at
-                    .saturating_add_signed(isize::try_from(-rows).unwrap_or(0));
-                hits.at = at.min(count.saturating_sub(1));
-            }
-            (_, None) => {}
-        }
-    }
-
-    /// Lines of the question that are in sight where it is shown alone: a title, and the keys that answer
-    /// it, stand around them.
-    fn question_page(&self) -> u16 {
-        self.size.1.saturating_sub(2)
-    }
-
-    /// The first line in sight where the last one is, too.
-    pub(super) fn last_question_line(&self) -> u16 {
-        let lines = self.question_lines().map_or(0, |lines| lines.len());
-        let lines = u16::try_from(lines).unwrap_or(u16::MAX);
-        lines.saturating_sub(self.question_page())
-    }
-
-    fn click(&mut self, place: Position) {
-        let layout = self.layout();
-        if !layout.list.contains(place) {
-            return;
-        }
-        let y = place.y - layout.list.y;
-        let area = self.list_area();
-        let clicked = self
-            .list
-            .shown_items(area)
-            .into_iter()
-            .find_map(|(top, item)| match item {
-                Item::Terminal(id) => {
-                    let rows = top..top + area.height_of(item);
-                    rows.contains(&y).then(|| id.clone())
-                }
-                Item::Group(_) => None,
-            });
-        if let Some(id) = clicked {
-            self.list.take_in_hand(&id);
-        }
-    }
-
-    fn scroll_list(&mut self, rows: i32) {
-        let by = isize::try_from(-rows).unwrap_or(0);
-        let shown = self.list.shown_items(self.list_area()).len();
-        let last = self.list.items.len().saturating_sub(shown);
-        let to = self.list.top.saturating_add_signed(by);
-        // At the end the last item is the last row.
-        if by < 0 || self.list.top < last {
-            self.list.top = to.min(self.list.items.len().saturating_sub(1));
-        }
     }
 }
 
