@@ -33,15 +33,22 @@ fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
 
-/// A terminal that prints the token plainly, and again with colours that cut it.
+/// A terminal that prints the token plainly, and again with colours and a title that cut it.
 fn terminal(daemon: &TestDaemon) -> (RawClient, String) {
     let token = token();
     let (start, end) = token.split_at(15);
+    let letters = token
+        .chars()
+        .flat_map(|c| [c.to_string(), "\u{1b}[33m".to_owned()]);
+    let letters = letters.collect::<String>();
     let directory = daemon.path(&token);
     fs::create_dir(&directory).unwrap();
     fs::write(
         daemon.path("tok"),
-        format!("plain {token}\ncut {start}\u{1b}[1;31m{end}\u{1b}[m\ndone\n"),
+        format!(
+            "plain {token}\ncut {start}\u{1b}[1;31m{end}\u{1b}[m\ntitle {start}\u{1b}]0;a title\u{7}{end}\n\
+             letters {letters}\u{1b}[m\ndone\n"
+        ),
     )
     .unwrap();
     let mut agent = client(daemon, "mcp", "an agent");
@@ -125,15 +132,18 @@ fn no_answer_shows_it() {
 fn no_part_of_it_is_shown() {
     let daemon = TestDaemon::configured(HIDING);
     let (mut agent, id) = terminal(&daemon);
+    let end = agent.ok("session.show", &json!({ "id": id }))["end"].as_u64();
     for encoding in ["text", "styled", "raw", "base64"] {
         // In the middle of the token, from each side.
-        for params in [
-            json!({ "id": id, "since": 16, "encoding": encoding }),
-            json!({ "id": id, "since": 0, "max_bytes": 30, "encoding": encoding }),
-            json!({ "id": id, "since": 12, "max_bytes": 20, "encoding": encoding }),
-        ] {
-            let answer = agent.ok("session.read", &params);
-            assert_hidden(&format!("session.read {params}"), &answer);
+        for at in 0..end.unwrap() {
+            for params in [
+                json!({ "id": id, "since": at, "encoding": encoding }),
+                json!({ "id": id, "since": 0, "max_bytes": at.max(4), "encoding": encoding }),
+                json!({ "id": id, "since": at, "max_bytes": 60, "encoding": encoding }),
+            ] {
+                let answer = agent.ok("session.read", &params);
+                assert_hidden(&format!("session.read {params}"), &answer);
+            }
         }
     }
 }
@@ -176,6 +186,7 @@ fn no_form_of_it_is_shown() {
         format!("puTTY\nPrivate-Lines: 1\n{body}\nPrivate-MAC: 00"),
         format!("aws_secret_access_key = {body}"),
         format!("{{\"auth\": \"{body}\"}}"),
+        format!("client-key-data: {body}"),
     ] {
         printed.extend(form.bytes());
         printed.push(b'\n');

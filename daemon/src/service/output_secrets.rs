@@ -7,12 +7,14 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
-use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
+use termd_policy::secrets::output::{
+    KnownSecrets, OutputPiece, escape_sequence_bytes, open_sequence,
+};
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::Offset;
 use termd_proto::interact::MatchedText;
 use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
-use termd_proto::terminal::{Front, ReadResult};
+use termd_proto::terminal::{Encoding, Front, ReadResult};
 use termd_vt::Model;
 
 use super::gate::PolicyInForce;
@@ -44,13 +46,14 @@ impl OutputSecrets {
         &self,
         front: Front,
         terminal: &Terminal,
-        mut result: ReadResult,
+        (mut result, encoding): (ReadResult, Encoding),
     ) -> Result<ReadResult, TranscriptError> {
         let range = (result.start, result.end);
-        if let Some(text) = &result.text
-            && let Some(hidden) = self.hidden_between(front, terminal, text, range).await?
-        {
-            result.text = Some(hidden);
+        if let Some(text) = &result.text {
+            let hidden = self.hidden_between(front, terminal, (text, encoding), range);
+            if let Some(hidden) = hidden.await? {
+                result.text = Some(hidden);
+            }
         }
         if let Some(data) = &result.data
             && self.are_hidden_everywhere(front)
@@ -112,17 +115,17 @@ impl OutputSecrets {
         &self,
         front: Front,
         terminal: &Terminal,
-        text: &str,
+        (text, encoding): (&str, Encoding),
         range: (Offset, Offset),
     ) -> Result<Option<String>, TranscriptError> {
         if !self.are_hidden(front) || text.is_empty() {
             return Ok(None);
         }
         // A model cannot choose what its shell reads, which is all from the start on.
-        let (before, after) = if front == Front::Shell {
-            Default::default()
-        } else {
-            context(terminal, range).await?
+        let (before, after) = match encoding {
+            _ if front == Front::Shell => Default::default(),
+            Encoding::Text | Encoding::Styled => printed_context(terminal, range).await?,
+            Encoding::Raw | Encoding::Base64 => context(terminal, range).await?,
         };
         let piece = OutputPiece {
             before: &before,
@@ -174,7 +177,7 @@ impl OutputSecrets {
             return Ok(());
         }
         let range = (matched.start, matched.end);
-        let (before, after) = context(terminal, range).await?;
+        let (before, after) = printed_context(terminal, range).await?;
         let first_line = matched.text.lines().next().unwrap_or_default();
         let begins = matched.line.find(first_line).unwrap_or_default();
         let known = &terminal.record.secrets;
@@ -342,6 +345,27 @@ async fn context(
         text(&before, before.end() == start).unwrap_or_default(),
         text(&after, after.start == end).unwrap_or_default(),
     ))
+}
+
+/// What was printed before and after a range of which the text without escape sequences is known: nothing of a
+/// sequence that an end of the range cuts.
+async fn printed_context(
+    terminal: &Terminal,
+    range: (Offset, Offset),
+) -> Result<(String, String), TranscriptError> {
+    let (mut before, mut after) = context(terminal, range).await?;
+    if let Some(open) = open_sequence(&before) {
+        before.truncate(open);
+    }
+    let end = range.1;
+    let last = terminal.transcript.read_range(end.back(CONTEXT_BYTES), end);
+    let last = same_length(&last.await?.bytes);
+    if let Some(sequence) = open_sequence(&last).and_then(|open| last.get(open..)) {
+        let mut sequence = [sequence, &after].concat();
+        let length = escape_sequence_bytes(&sequence).unwrap_or(sequence.len());
+        after = sequence.split_off(length);
+    }
+    Ok((before, after))
 }
 
 /// Bytes as text of the same length. A NUL, which shows nothing either, stands for a wrong byte.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use super::printed_text::{PrintedText, control_strings, seen};
+pub use super::printed_text::{escape_sequence_bytes, open_sequence};
 use super::redact::{Redactor, hidden_in};
 use super::secret_names::is_secret_variable;
 use super::shapes::{self, is_secret_value};

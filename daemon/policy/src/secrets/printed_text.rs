@@ -48,7 +48,7 @@ impl<'a> PrintedText<'a> {
     }
 
     fn read(text: &'a str, controls: Controls) -> Self {
-        let is_plain = text.is_ascii() && !text.contains(ESC);
+        let is_plain = text.is_ascii() && !text.contains(ESC) && !text.contains("\r\n");
         if is_plain && controls == Controls::EndWords {
             let part = Part {
                 at: 0,
@@ -60,9 +60,9 @@ impl<'a> PrintedText<'a> {
                 parts: vec![part],
             };
         }
-        let ends_part = |c: char| match controls {
-            Controls::EndWords => shows_nothing(c),
-            Controls::AreObeyed => shows_nothing(c) || is_control(c),
+        let ends_part = |c: char| {
+            let is_obeyed = controls == Controls::AreObeyed && is_control(c);
+            c == '\r' || is_obeyed || shows_nothing(c)
         };
         let mut printed = Printing::default();
         let mut from = 0;
@@ -74,7 +74,12 @@ impl<'a> PrintedText<'a> {
                 break;
             };
             from += match rest.chars().next() {
-                Some(ESC) => escape_sequence_bytes(rest),
+                Some(ESC) => escape_sequence_bytes(rest).unwrap_or(rest.len()),
+                // One before LF is the tty's.
+                Some('\r') if controls == Controls::EndWords && !is_line_end(rest) => {
+                    printed.print(text, end..end + 1);
+                    1
+                }
                 other => other.map_or(rest.len(), char::len_utf8),
             };
             if rest.starts_with('\u{8}') {
@@ -197,6 +202,11 @@ fn is_control(c: char) -> bool {
     c.is_ascii_control() && !matches!(c, '\n' | '\t')
 }
 
+/// Whether a text begins with an end of line as a tty writes it, for LF and for CR LF.
+fn is_line_end(text: &str) -> bool {
+    text.starts_with("\r\n") || text.starts_with("\r\r\n")
+}
+
 /// Whether a text has control characters other than ESC, tabs and ends of lines.
 fn has_controls(text: &str) -> bool {
     let mut bytes = text.bytes().peekable();
@@ -213,9 +223,22 @@ fn has_controls(text: &str) -> bool {
     false
 }
 
+/// Where the escape sequence begins that is not whole at the end of a text.
+pub fn open_sequence(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text.get(from..)?.find(ESC) {
+        let start = from + at;
+        match escape_sequence_bytes(text.get(start..)?) {
+            Some(length) => from = start + length,
+            None => return Some(start),
+        }
+    }
+    None
+}
+
 /// The length of the escape sequence that a text begins with (ECMA-48): CSI, a control string, or a
-/// shorter one.
-fn escape_sequence_bytes(text: &str) -> usize {
+/// shorter one. `None`: it is not whole.
+pub fn escape_sequence_bytes(text: &str) -> Option<usize> {
     let is_final = |c: char| ('@'..='~').contains(&c);
     let mut characters = text.char_indices().skip(1);
     let end = match characters.next() {
@@ -230,7 +253,7 @@ fn escape_sequence_bytes(text: &str) -> usize {
         other => other,
     };
     // What is not a sequence's end stays in the text.
-    end.map_or(text.len(), |(at, c)| match c {
+    end.map(|(at, c)| match c {
         '\n' | '\r' | ESC => at.max(1),
         c => at + c.len_utf8(),
     })

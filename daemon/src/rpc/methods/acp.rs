@@ -10,7 +10,7 @@ use termd_proto::acp::{
     TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
     WaitForTerminalExitResponse,
 };
-use termd_proto::terminal::{CreateTerminal, ExitStatus, Front};
+use termd_proto::terminal::{CreateTerminal, Encoding, ExitStatus, Front};
 
 use super::creation;
 use crate::rpc::api::Api;
@@ -144,11 +144,14 @@ impl AcpHandler {
             start: tail.start,
             end: tail.end,
         };
-        let hidden = self
-            .output_secrets
-            .hidden_between(Front::Acp, &terminal, &tail.text, (tail.start, tail.end))
-            .await
-            .map_err(TerminalError::from)?;
+        let encoding = match output_form(&terminal) {
+            OutputForm::Raw => Encoding::Raw,
+            OutputForm::Plain => Encoding::Text,
+        };
+        let (text, bounds) = ((tail.text.as_str(), encoding), (tail.start, tail.end));
+        let secrets = &self.output_secrets;
+        let hidden = secrets.hidden_between(Front::Acp, &terminal, text, bounds);
+        let hidden = hidden.await.map_err(TerminalError::from)?;
         let output = hidden.unwrap_or(tail.text);
         let mut meta = given(meta).unwrap_or_default();
         let mut ours = json!(range);
@@ -237,6 +240,13 @@ fn create_meta(meta: Option<&Meta>) -> Result<CreateMeta, RpcError> {
     }
 }
 
+/// The form of output that the terminal was created for.
+fn output_form(terminal: &Terminal) -> OutputForm {
+    // The create refused a meta that cannot be read.
+    let ours = create_meta(terminal.record.meta.as_ref()).unwrap_or_default();
+    ours.output.unwrap_or_default()
+}
+
 /// The end of the output, in the form that the terminal was created for.
 async fn tail(
     terminal: &Terminal,
@@ -245,9 +255,7 @@ async fn tail(
 ) -> Result<Tail, TranscriptError> {
     let (transcript, end) = (&terminal.transcript, progress.end);
     let completeness = Completeness::after_exit(progress.exit.is_some());
-    // The create refused a meta that cannot be read.
-    let ours = create_meta(terminal.record.meta.as_ref()).unwrap_or_default();
-    match ours.output.unwrap_or_default() {
+    match output_form(terminal) {
         OutputForm::Raw => raw_tail(transcript, end, limit, completeness).await,
         OutputForm::Plain => {
             let (size, plain) = (progress.size.into(), &terminal.plain);

@@ -128,7 +128,7 @@ impl CommandHandler {
         }
         let reader = context.reader();
         terminal.attention.read_through(reader);
-        let hidden = self.output_secrets.hide(reader, &terminal, result);
+        let hidden = (self.output_secrets).hide(reader, &terminal, (result, encoding));
         Ok(hidden.await.map_err(TerminalError::from)?)
     }
 }

@@ -257,7 +257,8 @@ impl SessionHandler {
         }
         let reader = context.reader();
         terminal.attention.read_through(reader);
-        let hidden = self.output_secrets.hide(reader, &terminal, result);
+        let read = (result, options.encoding);
+        let hidden = self.output_secrets.hide(reader, &terminal, read);
         Ok(hidden.await.map_err(TerminalError::from)?)
     }
 

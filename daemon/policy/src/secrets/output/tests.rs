@@ -333,6 +333,38 @@ fn keys_and_files_of_settings_are_hidden() {
 }
 
 #[test]
+fn the_end_of_a_ttys_line_hides_no_setting() {
+    for end in ["\n", "\r\n", "\r\r\n"] {
+        for (line, value) in [
+            ("password: ", "s3cr3tYaml9"),
+            (
+                "    client-key-data: ",
+                "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt",
+            ),
+            ("db.example:5432:app:me:", "s3cr3tPg"),
+        ] {
+            let text = format!("{line}{value}{end}next{end}");
+            assert_eq!(shown_as(&text), text.replace(value, "[secret]"), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sequence_that_is_not_whole_is_told() {
+    for (text, open) in [
+        ("", None),
+        ("a\x1b[31mb", None),
+        ("a\x1b[31mb\x1b", Some(7)),
+        ("a\x1b[3", Some(1)),
+        ("a\x1b]0;title", Some(1)),
+        ("a\x1b]0;title\x07b", None),
+        ("\x1b]0;title\x1b\\b", None),
+    ] {
+        assert_eq!(open_sequence(text), open, "{text:?}");
+    }
+}
+
+#[test]
 fn a_place_within_a_secret_is_told() {
     let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
     let text = format!("é {start}\x1b[1m{end} and hunter2 ");
