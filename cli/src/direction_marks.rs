@@ -1,8 +1,19 @@
 //! Text for a person's tty without the marks that turn its reading direction.
 
 use std::borrow::Cow;
+use std::io::{self, IsTerminal as _};
 
 use termd_proto::cells::is_direction_mark;
+
+/// What a program printed, as standard output is given it: a person's tty gets no marks that turn the reading
+/// direction, and everything else the text as it is.
+pub(crate) fn for_stdout(text: &[u8]) -> Cow<'_, [u8]> {
+    if io::stdout().is_terminal() {
+        without_direction_marks(text)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// The text without the marks that turn the reading direction, with which output could show another text
 /// than it has (CVE-2021-42574). What is no UTF-8 stays.

@@ -4,7 +4,7 @@
 //! name. No link there is followed: a new file takes the place of the name itself (docs/decisions/0170).
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,13 @@ impl OutputFile {
         match self {
             Self::Stdout => output::print(bytes),
             Self::File { path, file, .. } => unwritable(path, file.write_all(bytes)),
+        }
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        match self {
+            Self::Stdout => io::stdout().is_terminal(),
+            Self::File { file, .. } => file.get_ref().is_terminal(),
         }
     }
 

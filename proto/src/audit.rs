@@ -11,6 +11,7 @@ use crate::terminal::{Front, Owner};
 pub const ACTIONS: &[&str] = &[
     "approval.answer",
     "approval.watch",
+    "audit.forged",
     "audit.pruned",
     "audit.recovered",
     "audit.refused",

@@ -1,9 +1,15 @@
 //! What the command has of the process that called the shell.
 
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::fs::OFlags;
 use serde_json::json;
+use termd_test_support::{Home, TestDaemon, skip};
 
 use crate::{Ended, TestShells};
 
@@ -64,4 +70,59 @@ fn the_environment_is_whole_beside_an_mcp_client_of_the_same_agent() {
         "base_env": { "API_TOKEN": "s3cret", "PATH": "/bin" },
     }));
     client.wait_for_text(&id, "dropped");
+}
+
+/// What is opened by a path that the sandbox hides is not reached through a descriptor from outside.
+#[test]
+fn standard_input_leads_out_of_no_sandbox() {
+    let home = Home::create();
+    home.configure(
+        "[policy.fronts.shell]\nprofile = 'boxed'\n[policy.profiles.boxed]\nsandbox = 'workspace'\n",
+    );
+    let user = home.user_home();
+    let work = user.join("work");
+    fs::create_dir_all(&work).unwrap();
+    fs::create_dir_all(user.join(".ssh")).unwrap();
+    let key = user.join(".ssh/key");
+    fs::write(&key, "the key").unwrap();
+    fs::write(work.join("input"), "the input").unwrap();
+    let shells = TestShells::of(TestDaemon::start_in(home));
+    let run = |line: &str, stdin: OwnedFd| {
+        let mut command = shells.command(&["-c", line]);
+        Ended::run(command.current_dir(&work).stdin(stdin))
+    };
+    let null = || OwnedFd::from(File::open("/dev/null").unwrap());
+    let sandboxed = run("cat ~/.ssh/key 2>/dev/null || echo hidden", null());
+    if sandboxed.code != Some(0) {
+        return skip("standard_input_leads_out_of_no_sandbox", sandboxed.err);
+    }
+    assert_eq!(sandboxed.out, "hidden\n", "{sandboxed:?}");
+    let path_only = |path: &Path| {
+        let mut options = OpenOptions::new();
+        let flags = OFlags::PATH.bits().cast_signed();
+        OwnedFd::from(options.read(true).custom_flags(flags).open(path).unwrap())
+    };
+    let process = rustix::process::getpid();
+    let pidfd = rustix::process::pidfd_open(process, rustix::process::PidfdFlags::empty());
+    for (what, stdin) in [
+        ("a directory", File::open(&user).unwrap().into()),
+        ("the path of a directory", path_only(&user)),
+        ("the path of a file", path_only(&key)),
+        ("a process", pidfd.unwrap()),
+    ] {
+        let line =
+            "cat /proc/self/fd/0/.ssh/key /proc/self/fd/0 2>/dev/null; readlink /proc/self/fd/0";
+        let ended = run(line, stdin);
+        assert_eq!(ended.out, "/dev/null\n", "{what}: {ended:?}");
+    }
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"the input").unwrap();
+    drop(writer);
+    let (socket, mut peer) = std::os::unix::net::UnixStream::pair().unwrap();
+    peer.write_all(b"the input").unwrap();
+    drop(peer);
+    let file = File::open(work.join("input")).unwrap();
+    for stdin in [file.into(), reader.into(), socket.into()] {
+        assert_eq!(run("cat", stdin).out, "the input");
+    }
 }

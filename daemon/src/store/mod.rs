@@ -514,6 +514,9 @@ impl Store {
         // Taken before the snapshot, which then has at least these records.
         let newest = self.head.borrow().clone();
         let written = [self.earlier_head.clone(), Some(newest)];
+        let (done, found) = oneshot::channel();
+        self.urgent.send(Urgent::FindForged(done)).await?;
+        found.await??;
         let mut snapshot = self.snapshot().await?;
         let written = written.into_iter().flatten().collect();
         let mut verdict = verify::verify(&mut snapshot, written).await?;

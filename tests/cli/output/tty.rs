@@ -37,28 +37,38 @@ fn read_on_a_tty_has_colours_and_applies_redraws() {
 }
 
 #[test]
-fn read_on_a_tty_shows_text_in_its_order() {
+fn a_tty_shows_text_in_its_order() {
     let daemon = TestDaemon::start();
     let id = ready_terminal(
         &daemon,
         r"printf 'a\342\200\256b\342\201\246c\n'; echo ready",
     );
     ok(&daemon, &["wait", &id]);
-    for (options, want) in [
-        (&[][..], "abc\r\nready\r\n"),
-        (&["--plain"], "abc\r\nready\r\n"),
-        (&["--grep", "[ar]"], "1:abc\r\n2:ready\r\n"),
+    for (args, want) in [
+        (&["read", &id][..], "abc\r\nready\r\n"),
+        (&["read", &id, "--plain"], "abc\r\nready\r\n"),
+        (&["read", &id, "--grep", "[ar]"], "1:abc\r\n2:ready\r\n"),
+        (&["wait", &id, "--for", "^a"], "abc\r\n"),
+        (&["export", &id, "--format", "text"], "abc\r\nready\r\n"),
+        (
+            &["export", &id, "--format", "text", "-o", "/dev/stdout"],
+            "abc\r\nready\r\n",
+        ),
     ] {
         let mut pty = Pty::open(80, 24);
-        let args = [&["read", &id, "--color", "never"], options].concat();
-        let mut read = pty.spawn(&command(&daemon, &args));
-        let mut shown = pty.read_until("ready\r\n");
-        assert!(pty.wait(&mut read).success());
-        shown.push_str(&pty.read_now());
-        assert_eq!(shown, want, "{options:?}");
+        let args = [args, &["--color", "never"]].concat();
+        let mut shown = pty.spawn(&command(&daemon, &args));
+        assert!(pty.wait(&mut shown).success());
+        assert_eq!(pty.read_now(), want, "{args:?}");
     }
-    let piped = ok(&daemon, &["read", &id]);
-    assert!(piped.starts_with("a\u{202e}b\u{2066}c\n"), "{piped:?}");
+    for args in [
+        &["read", &id][..],
+        &["wait", &id, "--for", "^a"],
+        &["export", &id, "--format", "text"],
+    ] {
+        let piped = ok(&daemon, args);
+        assert!(piped.starts_with("a\u{202e}b\u{2066}c"), "{piped:?}");
+    }
 }
 
 #[test]

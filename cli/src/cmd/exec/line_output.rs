@@ -1,5 +1,6 @@
 //! Where the output of a line goes.
 
+use crate::direction_marks::for_stdout;
 use crate::error::CliError;
 use crate::output::Pump;
 
@@ -31,7 +32,7 @@ impl LineOutput {
 
     pub(super) async fn write(&mut self, text: Vec<u8>) -> Result<(), CliError> {
         match self {
-            Self::Streamed(pump) => pump.write(text).await,
+            Self::Streamed(pump) => pump.write(for_stdout(&text).into_owned()).await,
             Self::Kept(kept) => {
                 kept.push_str(&String::from_utf8_lossy(&text));
                 let surplus = kept.len().saturating_sub(MAX_KEPT_BYTES);

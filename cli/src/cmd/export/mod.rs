@@ -18,6 +18,7 @@ use super::Context;
 use super::history::list;
 use super::show::show;
 use crate::args::{ExportArgs, ExportFormatArg};
+use crate::direction_marks::without_direction_marks;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::json;
@@ -76,10 +77,15 @@ async fn copy(
     sink: &mut OutputFile,
 ) -> Result<(), CliError> {
     let terminal = TerminalRef::from(&info.id);
+    let is_for_person = form != Form::Exact && sink.is_terminal();
     let mut reader = OutputReader::new(link, terminal, ReadFrom::Offset(info.start)).in_form(form);
     loop {
         let page = reader.page(MAX_READ_BYTES).await?;
-        sink.write(&page.bytes)?;
+        if is_for_person {
+            sink.write(&without_direction_marks(&page.bytes))?;
+        } else {
+            sink.write(&page.bytes)?;
+        }
         if page.at_end {
             return Ok(());
         }

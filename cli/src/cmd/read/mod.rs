@@ -2,8 +2,6 @@
 
 mod line_filter;
 
-use std::io::{self, IsTerminal as _};
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -15,7 +13,7 @@ use termd_proto::{Offset, TerminalRef};
 use self::line_filter::{Line, LineFilter, Wanted};
 use super::Context;
 use crate::args::{LinesArgs, ReadArgs};
-use crate::direction_marks::without_direction_marks;
+use crate::direction_marks::for_stdout;
 use crate::display::{Display, Tone};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -170,13 +168,11 @@ async fn copy(
     shown: Shown,
 ) -> Result<ExitCode, CliError> {
     let mut pump = Pump::start()?;
-    let is_for_person = shown != Shown::Exact && io::stdout().is_terminal();
     while let Some(page) = pages.next(reader).await? {
         let bytes = page.bytes;
-        pump.write(if is_for_person {
-            without_direction_marks(&bytes).into_owned()
-        } else {
-            bytes
+        pump.write(match shown {
+            Shown::Exact => bytes,
+            Shown::Plain | Shown::Styled => for_stdout(&bytes).into_owned(),
         })
         .await?;
     }
@@ -195,7 +191,6 @@ async fn print_lines(
     context: Context,
 ) -> Result<ExitCode, CliError> {
     let mut pump = Pump::start()?;
-    let is_for_person = !context.json && io::stdout().is_terminal();
     let mut last = None;
     loop {
         let page = pages.next(reader).await?;
@@ -217,8 +212,8 @@ async fn print_lines(
             last = Some(line.number);
             text.extend_from_slice(numbered(&line, context.display).as_bytes());
         }
-        if is_for_person {
-            text = without_direction_marks(&text).into_owned();
+        if !context.json {
+            text = for_stdout(&text).into_owned();
         }
         pump.write(text).await?;
         if page.is_none() {

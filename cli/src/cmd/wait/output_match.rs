@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::Naming;
 use crate::cmd::Context;
+use crate::direction_marks::for_stdout;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::output;
@@ -90,10 +91,13 @@ fn show(
         };
     }
     match (&result.matched, result.ended_by) {
-        (Some(matched), _) if naming == Naming::Several => {
-            output::print(format!("{}: {}\n", id.0, matched.line).as_bytes())
+        (Some(matched), _) => {
+            let line = match naming {
+                Naming::One => format!("{}\n", matched.line),
+                Naming::Several => format!("{}: {}\n", id.0, matched.line),
+            };
+            output::print(&for_stdout(line.as_bytes()))
         }
-        (Some(matched), _) => output::print(format!("{}\n", matched.line).as_bytes()),
         (None, WaitEnd::Exited) => {
             output::note(&format!(
                 "{} has exited, and its output does not match",

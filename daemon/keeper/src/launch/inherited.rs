@@ -6,11 +6,12 @@
 use std::os::fd::OwnedFd;
 
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
-use rustix::fs::Mode;
+use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fstat};
 use rustix::io::Errno;
 use termd_proto::terminal::{Inherited, MAX_INHERITED_FD, ResourceLimit, Stdin};
 
 use super::child_fds::FIRST_FREE;
+use super::stdio::open_null;
 use crate::protocol::message::{SpawnFailure, SpawnRequest, SpawnStep};
 use crate::sys;
 
@@ -72,18 +73,20 @@ pub(super) struct InheritedFds {
 
 impl InheritedFds {
     /// Of the descriptors beside a request. EINVAL: they are not those that it names. Into a sandbox only
-    /// what the command reads is taken: another one, such as an open directory, would lead out of it.
+    /// what the command reads is taken, and `/dev/null` for what leads out of it.
     pub(super) fn new(request: &SpawnRequest, sent: Vec<OwnedFd>) -> Result<Self, SpawnFailure> {
         let invalid = SpawnStep::Pipe.failed(Errno::INVAL);
         let numbers = &request.inherited.fds;
         if numbers.len() != sent.len() {
             return Err(invalid);
         }
+        let is_sandboxed = request.confinement.sandbox.is_some();
         let mut fds = Self::default();
         for (fd, &number) in sent.into_iter().zip(numbers) {
             match number {
+                0 if is_sandboxed && !is_stream(&fd) => fds.stdin = Some(open_null()?),
                 0 => fds.stdin = Some(fd),
-                3..=MAX_INHERITED_FD if request.confinement.sandbox.is_some() => {}
+                3..=MAX_INHERITED_FD if is_sandboxed => {}
                 3..=MAX_INHERITED_FD => {
                     let fd = rustix::io::fcntl_dupfd_cloexec(fd, FIRST_FREE)
                         .map_err(|errno| SpawnStep::Pipe.failed(errno))?;
@@ -97,4 +100,17 @@ impl InheritedFds {
         }
         Ok(fds)
     }
+}
+
+/// Whether nothing but the descriptor's own bytes can be reached by it. An open directory leads to all that
+/// is beneath it, in the mounts of whoever opened it, also by `/proc/self/fd/0`. A pidfd leads to another
+/// process; such descriptors have no file type.
+fn is_stream(fd: &OwnedFd) -> bool {
+    let is_open = fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::PATH));
+    let kind = fstat(fd).map(|metadata| FileType::from_raw_mode(metadata.st_mode));
+    let is_stream = matches!(
+        kind,
+        Ok(FileType::RegularFile | FileType::Fifo | FileType::Socket | FileType::CharacterDevice)
+    );
+    is_open && is_stream
 }

@@ -95,11 +95,7 @@ fn open_pipes(
             let inherited = inherited_stdin.ok_or(SpawnStep::Pipe.failed(Errno::INVAL));
             (inherited?, None)
         }
-        Stdin::Null => {
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-            let null = rustix::fs::open("/dev/null", flags, Mode::empty());
-            (null.map_err(|errno| SpawnStep::Pipe.failed(errno))?, None)
-        }
+        Stdin::Null => (open_null()?, None),
         Stdin::Pipe => {
             let (child_stdin, pipe) = pipe(PipeFlags::CLOEXEC)?;
             never_block(&pipe)?;
@@ -129,6 +125,13 @@ fn open_pipes(
         },
         tty: None,
     })
+}
+
+/// `/dev/null`, to read.
+pub(super) fn open_null() -> Result<OwnedFd, SpawnFailure> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let null = rustix::fs::open("/dev/null", flags, Mode::empty());
+    null.map_err(|errno| SpawnStep::Pipe.failed(errno))
 }
 
 fn memfd(name: &str, flags: MemfdFlags) -> Result<OwnedFd, SpawnFailure> {

@@ -8,6 +8,8 @@ pub enum AuditAction {
     ApprovalAnswer,
     /// The first person has begun to watch the questions of the gate, or the last one has ceased to.
     ApprovalWatch,
+    /// Another process has appended records to the chain.
+    AuditForged,
     /// Retention dropped the oldest records.
     AuditPruned,
     /// Records can be written again: what was refused, or done without a record, until then.
@@ -81,6 +83,7 @@ impl AuditAction {
         match self {
             Self::ApprovalAnswer => "approval.answer",
             Self::ApprovalWatch => "approval.watch",
+            Self::AuditForged => "audit.forged",
             Self::AuditPruned => "audit.pruned",
             Self::AuditRecovered => "audit.recovered",
             Self::AuditRefused => "audit.refused",

@@ -10,6 +10,8 @@ use super::action::AuditAction;
 use super::chain::{self, AuditRow, audit_columns};
 use super::head::Head;
 
+/// The record that says which records another process wrote.
+const FORGED: &str = AuditAction::AuditForged.as_str();
 /// The record that says which records retention dropped.
 const PRUNED: &str = AuditAction::AuditPruned.as_str();
 
@@ -66,6 +68,8 @@ enum Fault {
         "its hash is not the one that was written: it or a record before it was changed, and the chain computed anew"
     )]
     Rewritten,
+    #[error("it says that another process wrote the records {from} to {through}")]
+    Forged { from: i64, through: i64 },
 }
 
 /// What the records so far have shown.
@@ -106,6 +110,9 @@ impl Checker {
         let is_other = |head: &Head| row.seq == head.seq && row.hash != head.hash;
         if self.written.iter().any(is_other) {
             return Err(Fault::Rewritten);
+        }
+        if row.action == FORGED {
+            return Err(forged_range(&row.detail).unwrap_or(Fault::Unreadable));
         }
         if row.action == PRUNED {
             self.pruned = dropped_range(&row.detail);
@@ -155,6 +162,14 @@ impl Checker {
             database_fault: None,
         }
     }
+}
+
+/// What the details of an `audit.forged` record say.
+fn forged_range(detail: &str) -> Option<Fault> {
+    let detail: Value = serde_json::from_str(detail).ok()?;
+    let from = detail.get("from")?.as_i64()?;
+    let through = detail.get("through")?.as_i64()?;
+    Some(Fault::Forged { from, through })
 }
 
 /// The number and hash of the last dropped record, from the details of an `audit.pruned` record.

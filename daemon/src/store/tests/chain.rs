@@ -194,6 +194,70 @@ async fn records_cut_off_the_end_are_missed_while_their_writer_lives() {
     assert_eq!((verdict.checked, verdict.first_bad), (4, None));
 }
 
+/// Appends a record behind the newest one, chained as it should be.
+async fn forge(place: &Place, records: i64) {
+    let other = Place::new();
+    let longer = format!("VACUUM INTO '{}'", other.path().display());
+    place.execute(&longer).await;
+    let store = other.open().await;
+    for at_ms in 0..records {
+        store.audit(entry("approval.answer", at_ms)).await.unwrap();
+    }
+    store.close().await.unwrap();
+    let columns = "seq, at_ms, action, outcome, front, uid, pid, exe, session, client, terminal, \
+                   detail, prev_hash, hash";
+    let copied = format!(
+        "ATTACH '{}' AS other; INSERT INTO audit ({columns}) SELECT {columns} FROM other.audit \
+         WHERE seq > (SELECT max(seq) FROM main.audit)",
+        other.path().display()
+    );
+    place.execute(&copied).await;
+}
+
+#[tokio::test]
+async fn records_that_another_process_appended_are_found_and_the_chain_goes_on() {
+    let place = Place::new();
+    let store = place.open().await;
+    for at_ms in 1..=3 {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    forge(&place, 2).await;
+    // Records 4 and 5 are forged, and 6 says so.
+    let bad = store.verify_audit().await.unwrap().first_bad.unwrap();
+    assert_eq!(bad.seq, 6, "{}", bad.reason);
+    assert!(bad.reason.contains("records 4 to 5"), "{}", bad.reason);
+    assert_eq!(
+        store.audit(entry("terminal.create", 7)).await.unwrap(),
+        Some(7)
+    );
+    // A record finds its number taken.
+    forge(&place, 1).await;
+    assert_eq!(
+        store.audit(entry("terminal.create", 10)).await.unwrap(),
+        Some(10)
+    );
+    // So do several at once.
+    forge(&place, 1).await;
+    let written = (13..16).map(|at_ms| store.audit(entry("terminal.create", at_ms)));
+    let written = futures_util::future::try_join_all(written).await.unwrap();
+    assert_eq!(written, [Some(13), Some(14), Some(15)]);
+    forge(&place, 1).await;
+    store.close().await.unwrap();
+    let store = place.open().await;
+    let bad = store.verify_audit().await.unwrap().first_bad.unwrap();
+    assert_eq!(bad.seq, 6, "{}", bad.reason);
+    let filter = AuditFilter {
+        action: Some("audit.forged".to_owned()),
+        ..AuditFilter::default()
+    };
+    let page = store
+        .list_audit(&filter, None, 9, AuditOrder::Oldest)
+        .await
+        .unwrap();
+    let found: Vec<i64> = page.records.iter().map(|record| record.seq).collect();
+    assert_eq!(found, [6, 9, 12, 17]);
+}
+
 /// The newest record's hash is the one that this process wrote, also where later records follow it.
 #[tokio::test]
 async fn a_longer_chain_does_not_hide_another_head() {

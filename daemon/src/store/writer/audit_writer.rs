@@ -1,8 +1,8 @@
 //! Writes audit records, and owns the writing connection with the head of the chain.
 //!
 //! A record is answered after its commit is on the disk, or at once with the reason why it is not.
-//! Records that wait together are committed together. **Invariant:** the head is always one that was
-//! committed; after a failure it is read again.
+//! Records that wait together are committed together. **Invariant:** the head is always a record that this
+//! process committed, or that the chain ended in when it was opened. What is behind it, another process wrote.
 //!
 //! Transactions are plain statements, not sqlx's: SQLite ends a transaction itself when the disk
 //! is full, and sqlx would still count it as open.
@@ -20,7 +20,7 @@ use super::queue::AuditRequest;
 use super::reserve::Reserve;
 use super::unrecorded::{Unrecorded, refusal};
 use crate::clock::now_ms;
-use crate::store::audit::action::WithoutRecord;
+use crate::store::audit::action::{AuditAction, WithoutRecord};
 use crate::store::audit::chain;
 use crate::store::audit::entry::AuditEntry;
 use crate::store::audit::head::Head;
@@ -34,9 +34,7 @@ const CATCH_UP_PAUSE: Duration = Duration::from_secs(1);
 /// Writes audit records and steps of retention.
 pub(crate) struct AuditWriter {
     connection: SqliteConnection,
-    /// The head of the chain; `None` after a failure, until it is read again.
-    head: Option<Head>,
-    /// Receives the head after each commit.
+    /// The head of the chain, sent after each commit.
     published: watch::Sender<Head>,
     files: Arc<FileIdentities>,
     reserve: Reserve,
@@ -53,10 +51,8 @@ impl AuditWriter {
         files: Arc<FileIdentities>,
         (reserve, unrecorded): (Reserve, Unrecorded),
     ) -> Self {
-        let head = Some(published.borrow().clone());
         Self {
             connection,
-            head,
             published,
             files,
             is_full: reserve.is_spent(),
@@ -76,10 +72,31 @@ impl AuditWriter {
         executed.map(|_| ())
     }
 
-    /// Ends a transaction that failed. SQLite may have ended it already, which is an error here.
+    /// Ends a transaction that failed. SQLite may have ended it already, which is an error here. It may have
+    /// failed because another process took the number of its record; the next one is then behind that.
     pub(super) async fn roll_back(&mut self) {
         let _ = self.execute("ROLLBACK").await;
-        self.head = None;
+        if let Err(error) = self.find_forged().await {
+            tracing::debug!(%error, "the end of the audit chain was not checked");
+        }
+    }
+
+    /// Looks for records behind the head, which another process wrote. That is recorded behind them, where
+    /// `verify` finds it, and the chain goes on.
+    pub(super) async fn find_forged(&mut self) -> Result<(), sqlx::Error> {
+        let own = self.head().seq;
+        let last = chain::head(&mut self.connection).await?;
+        if last.seq <= own {
+            return Ok(());
+        }
+        let from = own + 1;
+        let through = last.seq;
+        tracing::error!(from, through, "another process has appended to the audit");
+        let detail = [("from", from.into()), ("through", through.into())];
+        let entry = AuditEntry::own(now_ms(), AuditAction::AuditForged, detail);
+        let head = chain::append(&mut self.connection, &last, &entry).await?;
+        self.publish(Some(head));
+        Ok(())
     }
 
     /// Empties the log into the database and closes it.
@@ -135,7 +152,7 @@ impl AuditWriter {
     async fn append_together(&mut self, entries: &[AuditEntry]) -> Result<(), StoreError> {
         self.execute("BEGIN IMMEDIATE").await?;
         self.files.check()?;
-        let mut head = self.current_head().await?;
+        let mut head = self.head();
         for entry in entries {
             head = chain::append(&mut self.connection, &head, entry).await?;
         }
@@ -193,10 +210,7 @@ impl AuditWriter {
         }
         let mut head = None;
         for request in audits {
-            let last = match head {
-                Some(head) => head,
-                None => self.current_head().await?,
-            };
+            let last = head.unwrap_or_else(|| self.head());
             head = Some(chain::append(&mut self.connection, &last, &request.entry).await?);
         }
         self.execute("COMMIT").await?;
@@ -285,27 +299,26 @@ impl AuditWriter {
 
     /// Appends a record in a transaction of its own; returns its number.
     async fn append(&mut self, entry: &AuditEntry) -> Result<i64, sqlx::Error> {
-        let appended = async {
-            let head = self.current_head().await?;
-            chain::append(&mut self.connection, &head, entry).await
-        };
-        match appended.await {
-            Ok(head) => {
-                let seq = head.seq;
-                self.publish(Some(head));
-                Ok(seq)
-            }
-            Err(error) => {
-                self.roll_back().await;
-                Err(error)
+        let before = self.head();
+        let mut appended = chain::append(&mut self.connection, &before, entry).await;
+        if appended.is_err() {
+            self.roll_back().await;
+            let head = self.head();
+            if head != before {
+                appended = chain::append(&mut self.connection, &head, entry).await;
             }
         }
+        let head = appended?;
+        let seq = head.seq;
+        self.publish(Some(head));
+        Ok(seq)
     }
 
     /// Does a step of retention.
     pub(super) async fn prune(&mut self, step: Step) -> Result<Pruned, StoreError> {
         let pruned = async {
-            let head = self.current_head().await?;
+            self.find_forged().await?;
+            let head = self.head();
             self.execute("BEGIN IMMEDIATE").await?;
             let pruned = prune::run(&mut self.connection, step, &head).await?;
             self.execute("COMMIT").await?;
@@ -329,10 +342,11 @@ impl AuditWriter {
         terminal: &PackedTerminal,
         entry: &AuditEntry,
     ) -> Result<(), StoreError> {
+        self.find_forged().await?;
         self.begin().await?;
         let stored = async {
             imports::put(&mut self.connection, terminal).await?;
-            let head = self.current_head().await?;
+            let head = self.head();
             let head = chain::append(&mut self.connection, &head, entry).await?;
             self.execute("COMMIT").await?;
             Ok::<_, StoreError>(head)
@@ -354,18 +368,14 @@ impl AuditWriter {
         Ok(self.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?)
     }
 
-    async fn current_head(&mut self) -> Result<Head, sqlx::Error> {
-        match &self.head {
-            Some(head) => Ok(head.clone()),
-            None => chain::head(&mut self.connection).await,
-        }
+    fn head(&self) -> Head {
+        self.published.borrow().clone()
     }
 
     /// Publishes a head whose records are on the disk.
     fn publish(&mut self, head: Option<Head>) {
         if let Some(head) = head {
-            self.published.send_replace(head.clone());
-            self.head = Some(head);
+            self.published.send_replace(head);
         }
     }
 

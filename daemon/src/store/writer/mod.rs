@@ -144,6 +144,9 @@ impl Writer {
                 } = *request;
                 let _ = done.send(self.audits.import(&terminal, &entry).await);
             }
+            Urgent::FindForged(done) => {
+                let _ = done.send(self.audits.find_forged().await.map_err(StoreError::from));
+            }
             Urgent::EmptyLog(done) => {
                 let _ = done.send(self.audits.empty_log().await);
             }
@@ -243,6 +246,10 @@ impl Writer {
         }
         for caller in self.batch.into_callers() {
             let _ = caller.send(std::mem::replace(&mut outcome, Err(StoreError::Closed)));
+        }
+        // The next server takes the end of the chain as it finds it.
+        if let Err(error) = self.audits.find_forged().await {
+            tracing::error!(%error, "the end of the audit chain was not checked");
         }
         let closed = self.audits.close().await;
         if let Err(error) = &closed {

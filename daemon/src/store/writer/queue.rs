@@ -63,6 +63,8 @@ pub(crate) enum Urgent {
     Audit(AuditRequest),
     Prune(Step, Reply<Pruned>),
     Import(Box<ImportRequest>),
+    /// Records what another process has appended to the chain.
+    FindForged(Reply<()>),
     /// Empties the log into the database.
     EmptyLog(Reply<()>),
     /// Bounds the database's pages, so that it is full (0: at the number that it has).
