@@ -46,7 +46,15 @@ impl Attachments {
     ) -> Result<(), TerminalError> {
         // Who only watches gives no size.
         let size = size.filter(|_| mode == AttachMode::Type);
+        // Before the connection is attached: what detaches it counts the person out.
+        let is_person = is_person(&actor);
+        if is_person {
+            terminal.attention.person_came();
+        }
         let Some(detached) = terminal.connections.attach(connection, &actor, mode, size) else {
+            if is_person {
+                terminal.attention.person_left();
+            }
             return Ok(());
         };
         let (outcome, id) = (AuditOutcome::Ok, Some(terminal.id()));
@@ -61,7 +69,6 @@ impl Attachments {
         let (own, terminal) = (self.clone(), Arc::clone(terminal));
         let since = Instant::now();
         tokio::spawn(async move {
-            let _person = actor.agent().is_none().then(|| terminal.attention.attach());
             tokio::select! {
                 () = detached.cancelled() => {}
                 () = ended => if !own.stopping.is_cancelled() {
@@ -83,11 +90,19 @@ impl Attachments {
 
     /// Detaches a connection. The terminal takes the size of who is left.
     pub(crate) async fn detach(&self, terminal: &Terminal, connection: u64) {
-        if let Some(size) = terminal
-            .connections
-            .detach(connection, terminal.progress().size)
-        {
+        let current = terminal.progress().size;
+        let Some(left) = terminal.connections.detach(connection, current) else {
+            return;
+        };
+        if is_person(&left.by) {
+            terminal.attention.person_left();
+        }
+        if let Some(size) = left.leaves_size {
             self.screens.follow(terminal, size).await;
         }
     }
+}
+
+fn is_person(owner: &Owner) -> bool {
+    owner.agent().is_none()
 }

@@ -345,7 +345,7 @@ impl SessionHandler {
             let is_persons = !reader.is_agents();
             let Some(signal) = signal else {
                 // Who ends it has seen its end.
-                let _looks = is_persons.then(|| terminal.attention.attach());
+                let _looks = is_persons.then(|| terminal.attention.look_on());
                 return ender.kill(&terminal, &actor).await;
             };
             if is_persons {
@@ -484,7 +484,7 @@ pub(super) fn check_wait(field: &str, wait_ms: Option<u64>) -> Result<Duration, 
 /// Who sends a signal has seen the end that comes of it.
 fn see_end(terminal: Arc<Terminal>) {
     tokio::spawn(async move {
-        let _looks = terminal.attention.attach();
+        let _looks = terminal.attention.look_on();
         let _ = tokio::time::timeout(ENDS_WITHIN, terminal.wait_for_exit()).await;
     });
 }

@@ -69,16 +69,13 @@ impl Default for AttentionLog {
     }
 }
 
-/// A person who is attached, until the value is dropped.
+/// A person who looks on, until the value is dropped.
 #[derive(Debug)]
-pub(crate) struct PersonAttached<'a>(&'a AttentionLog);
+pub(crate) struct PersonLooking<'a>(&'a AttentionLog);
 
-impl Drop for PersonAttached<'_> {
+impl Drop for PersonLooking<'_> {
     fn drop(&mut self) {
-        self.0.note(|inner| {
-            inner.viewers = inner.viewers.saturating_sub(1);
-            inner.seen_at_ms = now_ms();
-        });
+        self.0.person_left();
     }
 }
 
@@ -154,10 +151,23 @@ impl AttentionLog {
         }
     }
 
-    /// Counts a person as attached until the value is dropped.
-    pub(crate) fn attach(&self) -> PersonAttached<'_> {
+    /// Counts a person as looking until the value is dropped.
+    pub(crate) fn look_on(&self) -> PersonLooking<'_> {
+        self.person_came();
+        PersonLooking(self)
+    }
+
+    /// A person looks on, as who is attached does, until one has left.
+    pub(crate) fn person_came(&self) {
         self.note(|inner| inner.viewers += 1);
-        PersonAttached(self)
+    }
+
+    /// A person who looked on does so no longer.
+    pub(crate) fn person_left(&self) {
+        self.note(|inner| {
+            inner.viewers = inner.viewers.saturating_sub(1);
+            inner.seen_at_ms = now_ms();
+        });
     }
 
     /// What was said last, where no person has seen it.
@@ -277,7 +287,7 @@ mod tests {
     #[test]
     fn who_is_attached_sees_everything_until_they_leave() {
         let log = AttentionLog::default();
-        let person = log.attach();
+        let person = log.look_on();
         log.say(said("a"));
         assert_eq!(log.said(), None);
         assert!(log.was_seen_since(i64::MAX) && log.seen_at_ms().is_some());

@@ -47,6 +47,15 @@ struct Viewer {
     used: u64,
 }
 
+/// A connection that was attached.
+#[derive(Debug)]
+pub(crate) struct Detached {
+    pub(crate) by: Owner,
+    /// The size that the terminal takes, where it had this one's. Not who was used last counts: after a change
+    /// of the server the viewers have come again in any order.
+    pub(crate) leaves_size: Option<Size>,
+}
+
 impl Viewers {
     fn next_use(&mut self) -> u64 {
         self.uses += 1;
@@ -124,14 +133,15 @@ impl Connections {
             .collect()
     }
 
-    /// Detaches a connection from a terminal of this size. Returns the size that the terminal takes,
-    /// where it had this one's. Not who was used last counts: after a change of the server the viewers
-    /// have come again in any order.
-    pub(crate) fn detach(&self, connection: u64, current: Size) -> Option<Size> {
+    /// Detaches a connection from a terminal of this size; `None`: it was not attached.
+    pub(crate) fn detach(&self, connection: u64, current: Size) -> Option<Detached> {
         let mut viewers = self.attached();
         let left = viewers.by_connection.remove(&connection)?;
         left.detached.cancel();
-        viewers.latest().filter(|_| left.size == Some(current))
+        Some(Detached {
+            leaves_size: viewers.latest().filter(|_| left.size == Some(current)),
+            by: left.by,
+        })
     }
 
     /// A connection types. Returns its size, which the terminal takes.
@@ -192,6 +202,10 @@ mod tests {
         connections.attach(connection, &by, AttachMode::Type, size)
     }
 
+    fn leave(connections: &Connections, connection: u64, current: Size) -> Option<Size> {
+        connections.detach(connection, current)?.leaves_size
+    }
+
     #[test]
     fn the_size_is_that_of_who_typed_or_resized_last_and_is_still_there() {
         let connections = Connections::default();
@@ -202,17 +216,17 @@ mod tests {
         assert_eq!(connections.typed(3), None, "a viewer without a size");
         assert_eq!(connections.typed(4), None, "not attached");
         assert_eq!(
-            connections.detach(2, LARGE),
+            leave(&connections, 2, LARGE),
             None,
             "the size was not its own"
         );
         assert!(attach(&connections, 2, Some(SMALL)).is_some());
-        assert_eq!(connections.detach(2, SMALL), Some(LARGE));
-        assert_eq!(connections.detach(2, SMALL), None, "twice");
+        assert_eq!(leave(&connections, 2, SMALL), Some(LARGE));
+        assert_eq!(leave(&connections, 2, SMALL), None, "twice");
         assert!(attach(&connections, 1, Some(SMALL)).is_none());
         assert_eq!(connections.typed(1), Some(SMALL));
         assert_eq!(
-            connections.detach(1, SMALL),
+            leave(&connections, 1, SMALL),
             None,
             "nobody with a size is left"
         );
@@ -225,7 +239,7 @@ mod tests {
             for (connection, size) in order {
                 assert!(attach(&connections, connection, Some(size)).is_some());
             }
-            assert_eq!(connections.detach(2, SMALL), Some(LARGE), "{order:?}");
+            assert_eq!(leave(&connections, 2, SMALL), Some(LARGE), "{order:?}");
         }
     }
 }
