@@ -93,10 +93,13 @@ impl Pager {
         }
     }
 
-    /// Goes to the end of this output.
+    /// Goes to the end of this output, or to its start where that was typed already.
     pub(super) fn begin(&mut self, range: (Offset, Offset)) {
         self.rows = Rows::of(range);
-        self.jump = Some(self.rows.end());
+        self.jump = Some(match self.jump {
+            Some(Place::From(_)) => self.rows.start(),
+            Some(Place::Before(_)) | None => self.rows.end(),
+        });
     }
 
     /// Rows of the tty above the status row.

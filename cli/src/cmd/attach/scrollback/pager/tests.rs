@@ -207,7 +207,15 @@ fn a_search_that_is_typed_ahead_begins_where_one_has_gone() {
     }
     output.serve(&mut pager);
     assert_eq!(cursor_line(&pager), "line 70");
-    // It is opened with the search.
+    // It is opened with the keys.
+    let mut pager = Pager::new(SIZE);
+    for key in "g/line 7".chars() {
+        pager.input(&Input::Key(Key::Char(key)));
+    }
+    pager.input(&Input::Key(Key::Enter));
+    pager.begin(output.range());
+    output.serve(&mut pager);
+    assert_eq!(cursor_line(&pager), "line 7");
     let mut pager = Pager::new(SIZE);
     for key in "?line 7$".chars() {
         pager.input(&Input::Key(Key::Char(key)));
