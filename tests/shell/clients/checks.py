@@ -17,8 +17,9 @@ from shell import AgentEnded
 MAX_SURVIVAL = 3
 # What a child that goes on may add to the time of its command.
 MAX_DELAY = 0.1
-# How long 5 MB may take on a machine that does other things, and how much of it a model may get.
-MAX_FLOOD_SECONDS = 10
+# How long 5 MB may take a debug build on a machine that does other things: what hangs takes longer. And how much
+# of it a model may get.
+MAX_FLOOD_SECONDS = 30
 MAX_FLOOD_TEXT = 64 * 1024
 # How long a command that does nothing slow may take, with the agent's own work.
 MAX_QUICK = 4

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use termd_client::Link;
 use termd_client::escape::shell_line;
 use termd_client::question::{asker, command};
-use termd_proto::approval::ApprovalInfo;
+use termd_proto::approval::{ApprovalInfo, ApprovalState};
 use termd_proto::attention::AttentionState;
 
 pub(super) use self::answer::{approve, deny};
@@ -75,7 +75,8 @@ pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCo
 pub(super) async fn asked_from_no_terminal(link: &Link) -> Result<Vec<AttentionState>, CliError> {
     let listed = list(link, None).await?;
     let approvals = (listed.approvals.iter())
-        .filter(|it| is_open(it) && it.terminal.is_none() && it.asked_by.terminal.is_none())
+        .filter(|it| it.state == ApprovalState::Pending)
+        .filter(|it| it.terminal.is_none() && it.asked_by.terminal.is_none())
         .map(|_| AttentionState::Approval);
     let secrets = (listed.secrets.iter())
         .filter(|it| it.terminal.is_none())
