@@ -78,7 +78,7 @@ fn a_question_is_read_to_its_end_before_it_is_agreed_to() {
     let first = top.wait_for_text("asks you");
     assert!(!first.contains(&id), "{first}");
     top.press_until("n", &format!("{id}: asks you"));
-    let shown = top.wait_for_text("more lines");
+    let shown = top.wait_for_text(" more  y ");
     assert!(!shown.contains("/the/end"), "{shown}");
     top.press_until("y", "arrows");
     top.press("y");

@@ -18,15 +18,28 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     let mut x = put(buffer, (area.x, y), end, "termd", BOLD) + 2;
     let (over, open): (Vec<&Row>, Vec<&Row>) =
         model.list.rows.values().partition(|row| row.is_over());
-    for state in AttentionState::ALL {
+    let counts = AttentionState::ALL.map(|state| {
         let count = open.iter().filter(|row| row.state() == state).count();
-        if count > 0 {
-            let text = format!("{} {} {count}", sign(state), state.as_str());
-            x = put(buffer, (x, y), end, &text, style(state)) + 2;
-        }
+        (state, count)
+    });
+    let ended = Some(over.len()).filter(|count| *count > 0);
+    let ended = ended.map(|count| format!("ended {count}"));
+    // Where the words do not fit, the signs stand alone.
+    let mut long = ended.as_ref().map_or(0, |ended| width(ended) + 2);
+    for (state, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        long += width(&counted(*state, *count)) + 2;
     }
-    if !over.is_empty() {
-        x = put(buffer, (x, y), end, &format!("ended {}", over.len()), FAINT) + 2;
+    let is_short = x + long > end;
+    for (state, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        let text = if is_short {
+            format!("{} {count}", sign(state))
+        } else {
+            counted(state, count)
+        };
+        x = put(buffer, (x, y), end, &text, style(state)) + 2;
+    }
+    if let Some(ended) = ended {
+        x = put(buffer, (x, y), end, &ended, FAINT) + 2;
     }
     let right = match &model.daemon {
         Daemon::Connecting => ("connecting".to_owned(), FAINT),
@@ -40,4 +53,8 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     };
     let text = cut(&right.0, end.saturating_sub(x));
     put(buffer, (end - width(&text), y), end, &text, right.1);
+}
+
+fn counted(state: AttentionState, count: usize) -> String {
+    format!("{} {} {count}", sign(state), state.as_str())
 }

@@ -43,7 +43,7 @@ fn draw_from(model: &Model, from: u16, area: Rect, buffer: &mut Buffer) {
         } else {
             "v"
         };
-        let said = format!("{keys}: {rest} more lines");
+        let said = format!("{keys}: {rest} more");
         x = put(buffer, (x, y), area.right(), &said, BOLD) + 2;
     }
     for (key, what) in question.keys() {

@@ -91,6 +91,19 @@ fn a_wide_tty_has_all_side_by_side() {
 }
 
 #[test]
+fn where_words_do_not_fit_states_are_counted_by_their_signs() {
+    let mut stage = terminals();
+    stage.model.resize((45, 24), stage_now());
+    assert_eq!(rows(&stage.model)[0], "termd  ! 1  ✗ 1  ▸ 1  ended 1");
+    stage.model.resize((60, 24), stage_now());
+    let shown = &rows(&stage.model)[0];
+    assert_eq!(
+        shown,
+        "termd  ! approval 1  ✗ failed 1  ▸ running 1  ended 1"
+    );
+}
+
+#[test]
 fn a_small_tty_has_the_list_above_the_screen() {
     let mut stage = terminals();
     stage.model.resize(SMALL, stage_now());
@@ -151,7 +164,7 @@ fn a_question_is_shown_in_full_or_says_how_much_is_missing() {
     stage.ask(&[question("bbbbbb", &agent, &long)]);
     let text = rows(&stage.model).join("\n");
     assert!(
-        text.contains("more lines") && !text.contains("evil"),
+        text.contains(" more  y ") && !text.contains("evil"),
         "{text}"
     );
     stage.wait(1_000);
