@@ -22,21 +22,20 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
         let count = open.iter().filter(|row| row.state() == state).count();
         (state, count)
     });
+    let counts = || counts.iter().filter(|(_, count)| *count > 0);
+    let mut texts: Vec<String> = counts()
+        .map(|(state, count)| format!("{} {} {count}", sign(*state), state.as_str()))
+        .collect();
     let ended = Some(over.len()).filter(|count| *count > 0);
     let ended = ended.map(|count| format!("ended {count}"));
-    // Where the words do not fit, the signs stand alone.
-    let mut long = ended.as_ref().map_or(0, |ended| width(ended) + 2);
-    for (state, count) in counts.iter().filter(|(_, count)| *count > 0) {
-        long += width(&counted(*state, *count)) + 2;
+    let needed: u16 = texts.iter().chain(&ended).map(|text| width(text) + 2).sum();
+    if x + needed > end {
+        // The signs stand alone.
+        let short = counts().map(|(state, count)| format!("{} {count}", sign(*state)));
+        texts = short.collect();
     }
-    let is_short = x + long > end;
-    for (state, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-        let text = if is_short {
-            format!("{} {count}", sign(state))
-        } else {
-            counted(state, count)
-        };
-        x = put(buffer, (x, y), end, &text, style(state)) + 2;
+    for ((state, _), text) in counts().zip(texts) {
+        x = put(buffer, (x, y), end, &text, style(*state)) + 2;
     }
     if let Some(ended) = ended {
         x = put(buffer, (x, y), end, &ended, FAINT) + 2;
@@ -53,8 +52,4 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
     };
     let text = cut(&right.0, end.saturating_sub(x));
     put(buffer, (end - width(&text), y), end, &text, right.1);
-}
-
-fn counted(state: AttentionState, count: usize) -> String {
-    format!("{} {} {count}", sign(state), state.as_str())
 }

@@ -97,6 +97,18 @@ fn cursor_line(pager: &Pager) -> String {
     shown(pager).swap_remove(row)
 }
 
+/// Presses keys without a pause for what they need.
+fn type_ahead(pager: &mut Pager, keys: &str) {
+    for key in keys.chars() {
+        let key = if key == '\r' {
+            Key::Enter
+        } else {
+            Key::Char(key)
+        };
+        pager.input(&Input::Key(key));
+    }
+}
+
 #[test]
 fn each_key_goes_where_it_says() {
     let output = Output::lines(5, 100);
@@ -190,37 +202,23 @@ fn a_search_goes_through_blocks_both_ways() {
 fn a_search_that_is_typed_ahead_begins_where_one_has_gone() {
     let output = Output::lines(5, 100);
     let mut pager = output.open();
-    for key in "g/line 7$".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
-    pager.input(&Input::Key(Key::Enter));
+    type_ahead(&mut pager, "g/line 7$\r");
     output.serve(&mut pager);
     assert_eq!(pager.said, None);
     assert_eq!(cursor_line(&pager), "line 7");
     // The next match is looked for from the one before.
-    for key in "g/line 7".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
-    pager.input(&Input::Key(Key::Enter));
-    for key in "nnN".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
+    type_ahead(&mut pager, "g/line 7\r");
+    type_ahead(&mut pager, "nnN");
     output.serve(&mut pager);
     assert_eq!(cursor_line(&pager), "line 70");
     // It is opened with the keys.
     let mut pager = Pager::new(SIZE);
-    for key in "g/line 7".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
-    pager.input(&Input::Key(Key::Enter));
+    type_ahead(&mut pager, "g/line 7\r");
     pager.begin(output.range());
     output.serve(&mut pager);
     assert_eq!(cursor_line(&pager), "line 7");
     let mut pager = Pager::new(SIZE);
-    for key in "?line 7$".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
-    pager.input(&Input::Key(Key::Enter));
+    type_ahead(&mut pager, "?line 7$\r");
     pager.begin(output.range());
     output.serve(&mut pager);
     assert_eq!(cursor_line(&pager), "line 7");
@@ -231,10 +229,7 @@ fn a_key_ends_a_search() {
     let output = Output::lines(5, 100);
     let mut pager = output.open();
     output.press(&mut pager, "?");
-    for key in "line 3$".chars() {
-        pager.input(&Input::Key(Key::Char(key)));
-    }
-    pager.input(&Input::Key(Key::Enter));
+    type_ahead(&mut pager, "line 3$\r");
     assert!(pager.is_searching());
     assert_eq!(pager.input(&Input::Key(Key::Escape)), Outcome::Stays);
     assert!(!pager.is_searching());
