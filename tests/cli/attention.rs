@@ -60,7 +60,7 @@ fn a_question_that_was_asked_from_no_terminal_counts() {
     assert_eq!(ok(&daemon, &["status", "--line"]), "approval 1");
     let listed = termctl(&daemon, &["list", "--waiting"]);
     assert!(listed.err.contains("1 question waits"), "{listed:?}");
-    // One that is answered waits for nobody, whether its command has run or not.
+    // An answered one waits no longer, also before its command has run.
     let question = daemon.client().ok("approval.list", &json!({}))["approvals"][0]["id"].clone();
     ok(&daemon, &["approve", question.as_str().unwrap()]);
     assert_eq!(ok(&daemon, &["status", "--line"]), "");

@@ -102,9 +102,9 @@ impl InheritedFds {
     }
 }
 
-/// Whether nothing but the descriptor's own bytes can be reached by it. An open directory leads to all that
-/// is beneath it, in the mounts of whoever opened it, also by `/proc/self/fd/0`. A pidfd leads to another
-/// process; such descriptors have no file type.
+/// Whether a descriptor leads to its own bytes alone. An open directory leads to all that is beneath it, in the
+/// mounts of the process that opened it, also by `/proc/self/fd/0`. A pidfd leads to another process; such
+/// descriptors have no file type.
 fn is_stream(fd: &OwnedFd) -> bool {
     let is_open = fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::PATH));
     let kind = fstat(fd).map(|metadata| FileType::from_raw_mode(metadata.st_mode));
