@@ -219,6 +219,23 @@ fn a_full_screen_program_ends_a_wait_once_its_screen_is_quiet() {
     }
 }
 
+#[test]
+fn a_full_screen_program_that_is_at_work_has_not_drawn_its_screen() {
+    let daemon = TestDaemon::start();
+    let mut shell = shell_at_prompt(&daemon, "bash").unwrap();
+    let id = shell.id.clone();
+    let works = r"(printf '\e[?1049h'; end=$((${EPOCHREALTIME/[.,]} + 1000000)); \
+        while ((${EPOCHREALTIME/[.,]} < end)); do :; done; printf drawn; read -rsn1; printf '\e[?1049l')";
+    let ended = soon(&mut shell.client, &id, &line(works));
+    assert_eq!(ended["ended_by"], "settled", "{ended}");
+    let params = json!({ "id": id, "format": "text" });
+    let screen = shell.client.ok("session.screen", &params);
+    let drawn = screen["rendering"].as_str();
+    assert_eq!(drawn.map(str::trim), Some("drawn"), "{screen}");
+    let key = json!({ "text": "x" });
+    assert_at_prompt(&soon(&mut shell.client, &id, &key));
+}
+
 /// A program in a terminal of its own, and what it prints at first.
 fn program(client: &mut RawClient, argv: &[&str], env: &Value) -> Option<String> {
     if !is_installed(argv[0], "awaited_input") {

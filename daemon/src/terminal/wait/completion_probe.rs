@@ -29,6 +29,9 @@ const MAX_POLL: Duration = Duration::from_millis(100);
 /// How long the screen of a full-screen program is quiet before it counts as drawn. Over a slow line the
 /// parts of one screen come some 100 ms apart.
 const FULL_SCREEN_QUIET: Duration = Duration::from_millis(250);
+/// The same for one that still works on something, as vim does until its file is on the disk. One that
+/// computes for minutes is shown as it is.
+const FULL_SCREEN_AT_WORK: Duration = Duration::from_secs(3);
 
 /// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,12 +115,13 @@ impl CompletionProbe {
             return probed(verdict, None, now);
         }
         if is_full_screen(terminal).await {
-            let drawn_at =
-                settles_at(progress.screen, FULL_SCREEN_QUIET).max(last + FULL_SCREEN_QUIET);
-            return if drawn_at <= now {
-                Probed::Drawn
+            let drawn_after = |quiet| settles_at(progress.screen, quiet).max(last + quiet);
+            return if drawn_after(FULL_SCREEN_QUIET) > now {
+                Probed::Again(Some(drawn_after(FULL_SCREEN_QUIET)))
+            } else if drawn_after(FULL_SCREEN_AT_WORK) > now && is_at_work(terminal) {
+                probed(self.polled(Completion::NotYet), None, now)
             } else {
-                Probed::Again(Some(drawn_at))
+                Probed::Drawn
             };
         }
         let was_typed = terminal.typed.newest_offset() >= Some(self.since);
@@ -191,8 +195,12 @@ async fn see(terminal: &Terminal, program: &Program, printed: Printed) -> Option
     Some(foreground_state(terminal, program, tty, look, printed))
 }
 
+fn is_at_work(terminal: &Terminal) -> bool {
+    foreground(terminal.record.pid).is_some_and(|program| program.doing == ProcessState::Runs)
+}
+
 async fn is_full_screen(terminal: &Terminal) -> bool {
-    let look = |model: &Model| (model.is_alternate(), model.hides_cursor());
+    let look = |model: &Model| (model.is_full_screen(), model.hides_cursor());
     match terminal.screen.look(look) {
         Some((true, _)) => true,
         Some((false, true)) => draws_screen(terminal.line_discipline().await),

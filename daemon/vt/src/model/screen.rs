@@ -31,7 +31,7 @@ impl Model {
             cols: narrow(terminal.screen.size.cols),
             rows: narrow(terminal.screen.size.rows),
             alternate: self.is_alternate(),
-            full_screen: self.is_alternate() || terminal.modes.mouse != MouseMode::Off,
+            full_screen: self.is_full_screen(),
             cursor: Cursor {
                 row: narrow(terminal.screen.cursor.row),
                 column: narrow(terminal.screen.cursor.col),
@@ -58,6 +58,11 @@ impl Model {
     /// Returns whether the alternate screen is shown.
     pub fn is_alternate(&self) -> bool {
         self.terminal.screen.active == ActiveScreen::Alternate
+    }
+
+    /// Returns whether the alternate screen or the mouse is on, as full-screen programs have it.
+    pub fn is_full_screen(&self) -> bool {
+        self.is_alternate() || self.terminal.modes.mouse != MouseMode::Off
     }
 
     /// Returns the text of the last row that has some, without the blanks at its end.

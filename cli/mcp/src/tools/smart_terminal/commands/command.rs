@@ -29,8 +29,6 @@ const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_millis(500);
 /// A shell that is quiet at a prompt for so long has nothing left to run, in milliseconds.
 const AT_PROMPT_MS: u64 = 600;
-/// A full-screen program that prints nothing for so long has drawn its screen, in milliseconds.
-const DRAWN_MS: u64 = 250;
 /// The most characters of a running command in an error.
 const SHOWN_CHARS: usize = 100;
 
@@ -191,12 +189,14 @@ async fn until_done(
     deadline: Instant,
 ) -> Result<WaitForResult, ClientError> {
     let mut look = FIRST_LOOK;
+    let mut is_full_screen = false;
     loop {
         let silence = quiet.map(|quiet| Duration::from_millis(quiet.silence_ms));
         let settle = silence.map_or(look, |silence| silence.min(look));
         let until = Until {
             done: true,
-            settle_ms: Some(to_milliseconds(settle)),
+            // The daemon tells when a full-screen program has drawn its screen.
+            settle_ms: (!is_full_screen).then(|| to_milliseconds(settle)),
             pattern: None,
         };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -209,9 +209,10 @@ async fn until_done(
         if wait.ended_by != WaitEnd::Settled || is_over() {
             return Ok(wait);
         }
-        if wait.activity.full_screen && wait.activity.quiet_ms >= DRAWN_MS {
+        if is_full_screen {
             return Ok(wait);
         }
+        is_full_screen = wait.activity.full_screen;
         let printed = wait.end.since(wait.output_start.max(wait.start));
         let is_silent = quiet.is_some_and(|quiet| {
             wait.activity.quiet_ms >= quiet.silence_ms && printed >= quiet.min_bytes
