@@ -1,6 +1,7 @@
 //! A reload with a program on disk that cannot serve: nothing changes, and why is said.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -179,6 +180,35 @@ fn a_reload_that_is_requested_while_another_is_tried_tries_again() {
     wait_until("the program is tried", || tried.exists());
     upgradable.put_good_one();
     upgradable.daemon.signal(Signal::HUP);
+    server.wait_for_end();
+    assert_eq!(upgradable.info().get("reload_fault"), None);
+}
+
+/// As it has for a moment after the fork: the keeper's descriptors.
+#[test]
+fn a_program_that_is_tried_is_none_of_a_terminal_that_it_has_open() {
+    let upgradable = Upgradable::start();
+    let daemon = &upgradable.daemon;
+    let mut client = daemon.client();
+    let id =
+        client.create_terminal(&json!({ "command": "sh", "args": ["-c", "tty; exec sleep 1000"] }));
+    let tty = client.wait_for_text(&id, "/dev/pts/");
+    let go_on = daemon.user_home().join("go-on");
+    let script = format!(
+        "#!/bin/sh\n[ ! -e \"$HOME/tried\" ] || exec '{real}' \"$@\"\n\
+         exec 9<>'{tty}'\nmkfifo \"$HOME/go-on\"\n: >\"$HOME/tried\"\nread _ <\"$HOME/go-on\"\nexec '{real}' \"$@\"\n",
+        real = termd_binary().display(),
+        tty = tty.trim(),
+    );
+    upgradable.put(script.as_bytes(), 0o755);
+    let server = daemon.server();
+    daemon.signal(Signal::HUP);
+    let tried = daemon.user_home().join("tried");
+    wait_until("the program is tried", || tried.exists());
+    client.ok("session.kill", &json!({ "id": id }));
+    // Opened for both, it does not wait for a reader that is gone.
+    let mut go_on = File::options().read(true).write(true).open(&go_on).unwrap();
+    go_on.write_all(b"\n").unwrap();
     server.wait_for_end();
     assert_eq!(upgradable.info().get("reload_fault"), None);
 }

@@ -133,7 +133,7 @@ impl Keeper {
             }
         };
         // Something may have been forked since the last scan.
-        self.terminals.kill_all(self.server.pid());
+        self.terminals.kill_all(&self.server);
         self.terminals.sweep();
         self.listener.unlink();
         ExitCode::from(code)

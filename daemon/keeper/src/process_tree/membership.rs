@@ -59,10 +59,8 @@ pub(crate) fn encode_device(major: u32, minor: u32) -> u32 {
 /// Who is below the keeper and belongs to no terminal; with their descendants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Excluded<'a> {
-    /// The server's pid.
-    pub(crate) server: Option<i32>,
-    /// The pid of a program that is tried.
-    pub(crate) tried: Option<i32>,
+    /// The pids of the server and of a program that is tried.
+    pub(crate) servers: [Option<i32>; 2],
     /// The children that the keeper had when it was executed. They are not termd's.
     pub(crate) inherited: &'a [ProcessId],
 }
@@ -76,8 +74,8 @@ pub(crate) fn descendants(
 ) -> Vec<Process> {
     // The keeper is last: as pid 1 of a container it replaces init.
     let mut verdicts = HashMap::from([(0, false), (1, false), (keeper, true)]);
-    let own = excluded.server.into_iter().chain(excluded.tried);
-    verdicts.extend(own.map(|pid| (pid, false)));
+    let servers = excluded.servers.into_iter().flatten();
+    verdicts.extend(servers.map(|pid| (pid, false)));
     let inherited = excluded.inherited.iter();
     let inherited = inherited.filter(|id| all.get(&id.pid).is_some_and(|there| there.id == **id));
     verdicts.extend(inherited.map(|id| (id.pid, false)));

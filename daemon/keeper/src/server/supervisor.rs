@@ -178,6 +178,11 @@ impl Supervisor {
         self.trial.as_ref().map(Trial::pid)
     }
 
+    /// The pids of the server and of a program that is tried, until they are reaped.
+    pub(crate) fn pids(&self) -> [Option<i32>; 2] {
+        [self.pid(), self.trial_pid()]
+    }
+
     /// Takes what a program that is tried has sent, and ends it when its time is up.
     pub(crate) fn progress_trial(&mut self, poller: &mut Poller, now: Instant) -> Option<Verdict> {
         let trial = self.trial.as_mut()?;

@@ -92,7 +92,7 @@ impl Terminals {
             },
             ToKeeper::SignalTree { id, signal } => self
                 .check_signal(&id, signal)
-                .map(|()| self.signal_tree(&id, signal, server.pid())),
+                .map(|()| self.signal_tree(&id, signal, server)),
             ToKeeper::SetNotes { id, notes } => self.with_visible(&id, |terminal| {
                 if notes.len() > MAX_NOTES_BYTES {
                     return Err(Refusal::Invalid);
@@ -157,28 +157,23 @@ impl Terminals {
         self.left_pipes.ready(number, poller, Instant::now());
     }
 
-    fn signal_tree(&self, id: &TerminalId, signal: i32, server: Option<i32>) {
+    fn signal_tree(&self, id: &TerminalId, signal: i32, server: &Supervisor) {
         let trees = self.inventory.trees();
         let scan = Scan::new(&trees, self.excluded(server), &HashMap::new());
         let tree = TreeId::Terminal(id.clone());
         scan.signal(&tree, &scan.members(&tree), signal, RootGroup::Included);
     }
 
-    fn excluded(&self, server: Option<i32>) -> Excluded<'_> {
+    fn excluded(&self, server: &Supervisor) -> Excluded<'_> {
         Excluded {
-            server,
-            tried: None,
+            servers: server.pids(),
             inherited: &self.inherited,
         }
     }
 
     fn list(&self, tree: &TreeId, server: &Supervisor) -> ToServer {
         let trees = self.inventory.trees();
-        let excluded = Excluded {
-            tried: server.trial_pid(),
-            ..self.excluded(server.pid())
-        };
-        let scan = Scan::new(&trees, excluded, &HashMap::new());
+        let scan = Scan::new(&trees, self.excluded(server), &HashMap::new());
         let members = scan.members(tree);
         let listed = |&process: &ProcessId| ListedProcess {
             process,
@@ -310,8 +305,7 @@ impl Terminals {
     pub(crate) fn progress(&mut self, poller: &mut Poller, server: &mut Supervisor, now: Instant) {
         let trees = self.inventory.trees();
         let excluded = Excluded {
-            server: server.pid(),
-            tried: None,
+            servers: server.pids(),
             inherited: &self.inherited,
         };
         let concluded = (self.tree_killer).progress(now, &trees, excluded, poller);
@@ -364,7 +358,7 @@ impl Terminals {
     }
 
     /// Sends SIGKILL to every process of every terminal, and to the orphans.
-    pub(crate) fn kill_all(&self, server: Option<i32>) {
+    pub(crate) fn kill_all(&self, server: &Supervisor) {
         for root in self
             .inventory
             .iter()

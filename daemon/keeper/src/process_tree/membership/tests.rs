@@ -256,8 +256,7 @@ fn the_keepers_descendants_are_neither_the_server_nor_strangers() {
     .collect();
     let pids = |server, tried, inherited: &[ProcessId]| {
         let excluded = Excluded {
-            server,
-            tried,
+            servers: [server, tried],
             inherited,
         };
         descendants(all.clone(), KEEPER, excluded)
