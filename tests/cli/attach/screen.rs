@@ -90,7 +90,7 @@ fn seen(client: &mut RawClient, id: &str) -> Value {
 #[track_caller]
 pub(super) fn wait_until_same(daemon: &TestDaemon, person: &str, id: &str, when: &str) {
     let mut client = daemon.client();
-    let deadline = termd_test_support::Deadline::after(termd_test_support::DEADLINE / 4);
+    let deadline = termd_test_support::Deadline::after(termd_test_support::DEADLINE);
     loop {
         let (theirs, its) = (seen(&mut client, person), seen(&mut client, id));
         if theirs == its {

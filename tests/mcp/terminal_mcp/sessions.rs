@@ -180,10 +180,12 @@ fn a_full_screen_program_is_read_as_a_person_sees_it() {
 fn a_key_is_answered_by_what_comes_of_it() {
     let daemon = TestDaemon::start();
     let mut client = McpClient::start(&daemon);
-    // It draws a moment after each key.
-    let program = r"sh -c 'stty raw -echo; printf \\033[?1049h\\033[Hready
+    // It works for a moment after each key before it draws.
+    let program = r"bash -c 'stty raw -echo; printf \\033[?1049h\\033[Hready
         for n in 1 2 3; do
-            dd bs=4 count=1 2>&-; sleep 0.15; printf \\033[2J\\033[Hkey-%s $n
+            read -rN4; end=$((${EPOCHREALTIME/[.,]} + 400000))
+            while ((${EPOCHREALTIME/[.,]} < end)); do :; done
+            printf \\033[2J\\033[Hkey-%s $n
         done; cat'";
     let id = client.create(program);
     wait_until("it is on", || {
