@@ -2,11 +2,11 @@
 
 use jiff::Zoned;
 use termd_client::Link;
-use termd_client::escape::{command_line, shell_line};
-use termd_proto::command::{CommandFilter, CommandInfo, CommandSource, ListCommands};
+use termd_proto::command::{CommandFilter, CommandInfo, ListCommands};
 use termd_proto::search::SearchFilter;
 use termd_proto::{Tags, TerminalRef};
 
+use super::typed_command::as_typed;
 use super::{Context, search};
 use crate::args::HistoryArgs;
 use crate::display::{Display, Tone};
@@ -124,19 +124,6 @@ fn render(commands: &[CommandInfo], display: Display) -> String {
     table.render(display)
 }
 
-/// The command as a shell takes it, without what an agent writes around it. The daemon quotes an argv for
-/// POSIX shells, with control characters as they are.
-pub(super) fn as_typed(command: &CommandInfo) -> String {
-    if let Some(line) = &command.agent_line {
-        return shell_line(line);
-    }
-    let argv = match command.source {
-        CommandSource::Argv => shlex::split(&command.text),
-        CommandSource::Shell => None,
-    };
-    argv.map_or_else(|| shell_line(&command.text), |argv| command_line(&argv))
-}
-
 /// Failed, or nothing that is worth a colour.
 fn tone_of(command: &CommandInfo) -> Option<Tone> {
     let has_failed = command.signal.is_some() || command.exit_code.is_some_and(|code| code != 0);
@@ -158,6 +145,7 @@ fn exit(command: &CommandInfo) -> String {
 
 #[cfg(test)]
 mod tests {
+    use termd_proto::command::CommandSource;
     use termd_proto::{Offset, TerminalId};
 
     use super::*;
@@ -179,19 +167,6 @@ mod tests {
             output_sha256: None,
             imported: false,
         }
-    }
-
-    #[test]
-    fn commands_are_shown_as_a_shell_takes_them() {
-        let text = "sh -c 'echo '\\''a\\b'\\''' 'tab\there'";
-        let mut started = command(0, text, None);
-        started.source = CommandSource::Argv;
-        let shown = "sh -c 'echo '\\''a\\b'\\''' $'tab\\there'";
-        assert_eq!(as_typed(&started), shown);
-        started.agent_line = Some("echo 'a\nb'".to_owned());
-        assert_eq!(as_typed(&started), "$'echo \\'a\\nb\\''");
-        let typed = command(1, "printf '%s\\n' 'tab\\there'", None);
-        assert_eq!(as_typed(&typed), typed.text);
     }
 
     #[test]

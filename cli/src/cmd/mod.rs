@@ -41,6 +41,7 @@ mod show;
 mod status;
 mod tag;
 mod top;
+mod typed_command;
 mod wait;
 
 use std::pin::Pin;
@@ -48,7 +49,7 @@ use std::pin::Pin;
 use futures_util::TryFutureExt as _;
 use termd_client::{ClientError, Link, StartPolicy};
 
-use crate::args::{Cli, CloseArgs, Verb};
+use crate::args::{Cli, CloseArgs, NotifierArgs, Verb};
 use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -120,6 +121,9 @@ pub(crate) fn dispatch(cli: Cli) -> VerbFuture {
         Verb::History(args) => Box::pin(history::run(context, args)),
         Verb::Search(args) => Box::pin(search::run(context, *args)),
         Verb::Audit(args) => Box::pin(audit::run(context, *args)),
+        Verb::Approvals(args) if args.notify => {
+            Box::pin(notifier::run(context, NotifierArgs::default()))
+        }
         Verb::Approvals(args) => Box::pin(async move { approvals::run(context, &args).await }),
         Verb::Notifier(args) => Box::pin(notifier::run(context, args)),
         Verb::Notify(args) => Box::pin(notify::run(context, args)),

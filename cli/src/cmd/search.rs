@@ -17,7 +17,7 @@ use termd_proto::{Tags, TerminalRef};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Context;
-use super::history::as_typed;
+use super::typed_command::as_typed;
 use crate::args::{PatternArgs, SearchArgs, SearchInArg};
 use crate::display::{Display, Tone};
 use crate::error::CliError;

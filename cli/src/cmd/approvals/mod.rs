@@ -22,8 +22,8 @@ pub(super) use self::question::{
 };
 use self::question::{is_open, list, look_at, place, whole};
 pub(super) use self::secret::{answer_secret, said as secret_said};
-use super::{Context, notifier};
-use crate::args::{ApprovalsArgs, NotifierArgs};
+use super::Context;
+use crate::args::ApprovalsArgs;
 use crate::display::Display;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -31,9 +31,6 @@ use crate::output;
 use crate::table::{Cell, Table};
 
 pub(super) async fn run(context: Context, args: &ApprovalsArgs) -> Result<ExitCode, CliError> {
-    if args.notify {
-        return notifier::run(context, NotifierArgs::default()).await;
-    }
     let link = context.open().await?;
     if let Some(id) = &args.id {
         let secrets = list(&link, None).await?.secrets;

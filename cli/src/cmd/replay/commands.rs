@@ -3,7 +3,7 @@
 use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 
-use super::player::Range;
+use super::range::Range;
 use super::timeline::Timeline;
 
 /// A command, and where its output begins.

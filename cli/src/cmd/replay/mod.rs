@@ -18,6 +18,7 @@ mod keys;
 pub(super) mod page;
 mod pattern_prompt;
 mod player;
+mod range;
 mod search;
 pub(super) mod source;
 pub(super) mod stage;
@@ -36,7 +37,8 @@ use tokio::time::timeout;
 
 use self::frame::Frame;
 use self::keys::KeyReader;
-use self::player::{Outcome, Player, Range};
+use self::player::{Outcome, Player};
+use self::range::Range;
 use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;

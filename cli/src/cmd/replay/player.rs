@@ -16,6 +16,7 @@ use super::find::pattern;
 use super::keys::Key;
 use super::page::{Event, EventKind, OutputClock, Page};
 use super::pattern_prompt::{PatternPrompt, Typed};
+use super::range::Range;
 use super::search::{Direction, Match, Progress, Search};
 use super::stage::{Jump, Stage};
 use super::timeline::Timeline;
@@ -83,16 +84,6 @@ pub(super) struct Status<'a> {
     /// The pattern that is being typed.
     pub(super) prompt: Option<&'a str>,
     pub(super) message: Option<&'a str>,
-}
-
-/// The part of the output that is played.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range {
-    /// The first byte that is kept of the terminal.
-    pub(super) kept_from: Offset,
-    pub(super) start: Offset,
-    /// `None`: the end of the output, also while it grows.
-    pub(super) end: Option<Offset>,
 }
 
 /// A replay.

@@ -4,7 +4,7 @@ use termd_proto::Offset;
 use termd_proto::screen::{MAX_SCREEN_ROWS, Screen, ScreenRow, ScreenRows};
 use termd_vt::Model;
 
-use super::search::Direction;
+use super::direction::Direction;
 
 /// Most rows of one line that are looked at together.
 const MAX_LINE_ROWS: i64 = 500;

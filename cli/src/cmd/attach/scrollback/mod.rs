@@ -8,6 +8,7 @@
 //! **Invariant:** the tty gets cells and nothing else of what was printed (docs/decisions/0175).
 
 mod block;
+mod direction;
 mod pager;
 mod picture;
 mod reader;

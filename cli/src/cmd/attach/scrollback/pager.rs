@@ -9,9 +9,10 @@ use termd_tui::input::{Input, Key, MouseAction};
 use termd_tui::text_field::TextField;
 
 use super::block::Block;
+use super::direction::Direction;
 use super::reader::Place;
 use super::rows::Rows;
-use super::search::{Direction, Search, Step};
+use super::search::{Search, Step};
 use crate::arg_types::Size;
 use crate::cmd::replay::find::pattern;
 

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use termd_proto::Offset;
 
 use super::block::Block;
+use super::direction::Direction;
 use super::reader::Place;
-use super::search::Direction;
 
 /// Blocks that stay in memory, wherever they are. More do while they are near what is shown.
 const NEAR_BLOCKS: usize = 4;

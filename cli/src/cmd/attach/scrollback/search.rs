@@ -5,42 +5,12 @@ use std::collections::VecDeque;
 use regex::Regex;
 
 use super::block::{Block, Line};
+use super::direction::Direction;
 use super::reader::Place;
 use super::rows::Rows;
 
 /// Rows that are looked at between two looks at the keyboard.
 const STEP_ROWS: i64 = 5_000;
-
-/// Which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Up,
-    Down,
-}
-
-impl Direction {
-    pub(super) fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
-
-    fn next_to(self, row: i64) -> i64 {
-        match self {
-            Self::Up => row - 1,
-            Self::Down => row + 1,
-        }
-    }
-
-    /// The key that begins a search this way.
-    pub(super) fn sign(self) -> char {
-        match self {
-            Self::Up => '?',
-            Self::Down => '/',
-        }
-    }
-}
 
 /// A search that is under way.
 #[derive(Debug)]
