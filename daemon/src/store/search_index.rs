@@ -66,6 +66,14 @@ pub struct IndexProgress {
     pub is_done: bool,
 }
 
+impl IndexProgress {
+    /// Whether one of the terminal's documents was indexed by then. Its offsets do not say so: the last one
+    /// may be of no output, and begin where the index ends.
+    pub fn has(&self, document: &IndexedDocument) -> bool {
+        document.number() < self.documents
+    }
+}
+
 /// A part of a terminal's plain text that is to be indexed.
 #[derive(Debug)]
 pub struct NewDocument {
@@ -96,6 +104,10 @@ pub struct IndexedDocument {
 }
 
 impl IndexedDocument {
+    fn number(&self) -> i64 {
+        self.key & ((1 << DOCUMENT_BITS) - 1)
+    }
+
     /// A place before this document and behind all older ones.
     pub fn before(&self) -> IndexPlace {
         IndexPlace(self.key - 1)
@@ -250,14 +262,24 @@ impl SearchIndex {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of the resolver where a terminal's index ends.
-    pub async fn state(&self, terminal: i64) -> Result<Option<(Offset, Vec<u8>)>, StoreError> {
-        let row = sqlx::query("SELECT next_offset, state FROM progress WHERE terminal = ?1")
-            .bind(terminal)
-            .fetch_optional(&self.readers)
-            .await?;
+    /// How far a terminal is indexed, and the state of the resolver there.
+    pub async fn state(
+        &self,
+        terminal: i64,
+    ) -> Result<Option<(IndexProgress, Vec<u8>)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT documents, next_offset, is_done, state FROM progress WHERE terminal = ?1",
+        )
+        .bind(terminal)
+        .fetch_optional(&self.readers)
+        .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some((Offset(row.try_get(0)?), state_of(row.try_get(1)?)?)))
+        let progress = IndexProgress {
+            documents: row.try_get(0)?,
+            next: Offset(row.try_get(1)?),
+            is_done: row.try_get(2)?,
+        };
+        Ok(Some((progress, state_of(row.try_get(3)?)?)))
     }
 
     /// Adds the next documents of a terminal. `next_state` is the state of the resolver behind them, for
@@ -496,7 +518,7 @@ mod tests {
         assert_eq!((next.documents, next.next), (2, Offset(21)));
         assert_eq!(
             index.state(2).await.unwrap(),
-            Some((Offset(21), b"next".to_vec()))
+            Some((next, b"next".to_vec()))
         );
         index.forget(2).await.unwrap();
         index.purge().await.unwrap();

@@ -19,7 +19,7 @@ use super::place::Place;
 use super::raw_lines::RawLines;
 use super::{Search, Searcher};
 use crate::service::registry::stored_terminal;
-use crate::store::{CommandQuery, IndexedDocument, SearchIndex, TerminalRow};
+use crate::store::{CommandQuery, IndexedDocument, TerminalRow};
 use crate::terminal::Terminal;
 use crate::terminal::error::TerminalError;
 
@@ -204,17 +204,20 @@ impl<'a> PageSearch<'a> {
         if end <= row.start {
             return Ok(None);
         }
-        // Looked at before the documents: what is indexed meanwhile is in the tail.
-        let progress = candidates
-            .as_ref()
-            .and_then(|candidates| candidates.index().progress(number));
-        let indexed = progress.map_or(row.start, |progress| progress.next);
-        let is_whole = progress.is_some_and(|progress| progress.is_done) && indexed >= end;
+        let index = candidates.as_ref().map(Candidates::index);
+        let mut progress = index.and_then(|index| index.progress(number));
+        let is_whole = progress.is_some_and(|progress| progress.is_done && progress.next >= end);
         let bound = before;
         let mut before = before;
         if !is_whole {
-            let index = candidates.as_ref().map(Candidates::index);
-            let tail = self.tail(&terminal, (number, row), before, index);
+            // What is indexed from here on is in the tail.
+            let state = match index {
+                Some(index) => index.state(number).await?,
+                None => None,
+            };
+            progress = state.as_ref().map(|(progress, _)| *progress);
+            let state = state.map(|(_, state)| state);
+            let tail = self.tail(&terminal, row, before, state);
             let Some((first, found)) = tail.await? else {
                 return Ok(Some(before));
             };
@@ -228,7 +231,7 @@ impl<'a> PageSearch<'a> {
         };
         let mut texts = DocumentTexts::new(&terminal.transcript);
         while let Some(document) = candidates.next_of(number).await? {
-            if document.start >= indexed {
+            if !progress.is_some_and(|progress| progress.has(&document)) {
                 continue;
             }
             if self.is_late() {
@@ -301,13 +304,13 @@ impl<'a> PageSearch<'a> {
     }
 
     /// The newest matches in what is not indexed, in order, with more than fit, and where its first line
-    /// begins; `None`: the time is over.
+    /// begins; `None`: the time is over. `state` is the resolver's where the index ends.
     async fn tail(
         &self,
         terminal: &Terminal,
-        (number, row): (i64, &TerminalRow),
+        row: &TerminalRow,
         before: Offset,
-        index: Option<&SearchIndex>,
+        state: Option<Vec<u8>>,
     ) -> Result<Option<(Offset, Vec<LineMatch>)>, TerminalError> {
         let end = terminal.end().max(row.end);
         let mut newest: VecDeque<LineMatch> = VecDeque::new();
@@ -334,12 +337,7 @@ impl<'a> PageSearch<'a> {
             }
             return Ok(Some((row.start, newest.into())));
         }
-        let state = match index {
-            Some(index) => index.state(number).await?,
-            None => None,
-        };
-        let resumed =
-            state.and_then(|(_, state)| DocumentReader::resume(&terminal.transcript, &state));
+        let resumed = state.and_then(|state| DocumentReader::resume(&terminal.transcript, &state));
         let fresh = || DocumentReader::new(&terminal.transcript, size_of(row), row.start);
         let mut reader = resumed.unwrap_or_else(fresh).with_long_documents();
         let first = reader.first_line();

@@ -270,6 +270,27 @@ async fn an_offset_leads_to_the_line() {
     }
 }
 
+/// A document that is cut where the output ends leaves its last rows to one of no output.
+#[tokio::test]
+async fn the_last_line_is_found_however_long_the_output_is() {
+    const LINES: usize = 200;
+    let mut fixture = Fixture::new().await;
+    for before in 0..LINES {
+        let mut output = b"a line of thirty-two bytes:   \r\n".repeat(before);
+        output.extend(format!("the end of {before:<19}\r\n").into_bytes());
+        fixture.add(output, Some(1)).await;
+    }
+    let index = fixture.index().await;
+    fixture.indexer(&index).sweep().await.unwrap();
+    let search = of("the end of", PatternKind::Fixed);
+    let hits = found(&fixture.searcher(Some(index)), search).await;
+    let lines: Vec<&str> = hits.iter().map(|hit| hit.line.trim_end()).collect();
+    let expected = (0..LINES)
+        .rev()
+        .map(|before| format!("the end of {before}"));
+    assert_eq!(lines, expected.collect::<Vec<_>>());
+}
+
 #[tokio::test]
 async fn lines_around_a_hit_are_given_over_the_edge_of_a_document() {
     let mut fixture = Fixture::new().await;
