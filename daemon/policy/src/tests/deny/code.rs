@@ -153,3 +153,26 @@ fn the_operands_of_a_call_stand_behind_the_name_that_it_gives() {
         assert_eq!(effect, Effect::Allow, "{program}: {code}");
     }
 }
+
+#[test]
+fn a_text_that_a_method_changes_is_no_constant() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "lua -e 'os.execute((\"xfrob\"):sub(2))'",
+            "lua -e 'os.execute((\"1frob\"):gsub(\"%d\",\"\"))'",
+            "ruby -e 'system \"gspc\".tr(\"b-z\",\"a-y\")'",
+            "ruby -e 'system \"xfyrob\".delete(\"xy\")'",
+            "python3 -c 'import os; os.system(\"xfrob\".strip(\"x\"))'",
+            "python3 -c 'import os; os.system(b\"+AGY-rob\".decode(\"utf-7\"))'",
+            "python3 -c 'import os; os.system(\"fxrobx\".replace(\"x\",\"\",1))'",
+            "node -e 'require(\"child_process\").execSync(\"ffrob\".replace(\"f\",\"\"))'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "node -e 'console.log(require(\"child_process\").execSync(\"git log\").toString(\"utf8\"))'",
+        ],
+    );
+}
