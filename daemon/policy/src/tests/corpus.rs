@@ -76,7 +76,7 @@ const FAMILIES: [(&str, usize); 45] = [
     ("code that runs what it reads", 128),
     ("variables that awk gets", 59),
     ("options in variables, between quotes", 22),
-    ("arguments of parallel", 36),
+    ("arguments of parallel", 47),
     ("functions that PHP calls by their names", 33),
     ("options and settings that run programs", 39),
     ("code that starts programs, by other ways", 93),
