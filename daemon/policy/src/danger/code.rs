@@ -373,14 +373,22 @@ fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<Stri
     }
     // Octave's `rmdir(x, "s")`, vim's `delete(x, "rf")`, Ant's `delete(dir: x)`.
     let mode = call.texts.get(1).map_or("", String::as_str);
-    let is_tree = call.name == "rmdir" && mode == "s"
+    // vim's `call('delete', [x, "rf"])`.
+    let is_by_name = call.name == "call"
+        && matches!(call.texts.as_slice(), [name, _, mode] if name == "delete" && matches!(mode.as_str(), "rf" | "d"));
+    let is_tree = is_by_name
+        || call.name == "rmdir" && mode == "s"
         || call.name == "delete" && matches!(mode, "rf" | "d")
         || call.name == "delete" && code.holds("delete(dir:");
     if is_tree {
         return Some(format!("`{}` removes whole trees", call.name));
     }
     let mut texts = call.texts.iter();
-    let named = texts.any(|text| CallEffect::RemovesFile.is_of(text));
+    let mut words = call.words.iter();
+    // Ruby's `File.send(:delete, x)`.
+    let named = texts.any(|text| CallEffect::RemovesFile.is_of(text))
+        || call.does(CallEffect::CallsByName)
+            && words.any(|word| CallEffect::RemovesFile.is_of(word));
     let removes = call.does(CallEffect::RemovesFile);
     let first = call.texts.first().filter(|_| removes);
     if first.is_some_and(|path| path.contains('*') && path.contains(['.', '/'])) {

@@ -11,6 +11,7 @@ mod input_runner;
 mod open_call;
 mod standard_input;
 mod started;
+mod vim_calls;
 mod ways_out;
 
 use arguments::{Arguments, has_value, is_interpolated};
@@ -24,14 +25,17 @@ use crate::danger::code::calls::aliases;
 use crate::danger::code::plain;
 use crate::danger::code::tokens::{Token, tokens};
 use crate::danger::code::values::Values;
+use crate::program::wrapper::vim_script::is_editor;
 use crate::word_list::is_listed;
 
 /// Modules that start programs.
-const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum";
+const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum IPC Pipe";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 /// Programs that run JavaScript.
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
+/// Programs that run Ruby.
+const RUBY: &str = "ruby irb pry";
 /// What the module that starts programs is called in JavaScript.
 const MODULE_NAMES: &[&str] = &["child_process", "childProcess", "cp", "child", "proc"];
 /// What holds functions that evaluate code.
@@ -58,6 +62,12 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     let names = aliases(&tokens);
     started.may_start |= ways_out::has_any(program, code, &tokens);
     let code_tokens = CodeTokens::new(program, &tokens, &names);
+    if is_editor(program) {
+        started.add(vim_calls::started(code_tokens));
+    }
+    if code_tokens.is_of(RUBY) {
+        started.code.extend(code_of_templates(&tokens));
+    }
     let mut scan = Scan {
         code: code_tokens,
         names_module: tokens.iter().any(is_module),
@@ -83,6 +93,19 @@ fn without_comments(code: &str) -> String {
     };
     let lines: Vec<&str> = code.lines().filter(|line| !is_comment(line)).collect();
     lines.join("\n")
+}
+
+/// The code of the templates that Ruby makes texts of: `ERB.new('<% x %>')`.
+fn code_of_templates(tokens: &[Token]) -> Option<String> {
+    let has_library = tokens.iter().any(
+        |token| matches!(token, Token::Word(word) if is_listed(word, "ERB Erubi Erubis Tilt")),
+    );
+    let texts = tokens.iter().filter_map(|token| match token {
+        Token::Text(text) if text.contains("<%") || text.starts_with('%') => Some(text.as_str()),
+        _ => None,
+    });
+    let templates: Vec<&str> = texts.collect();
+    (has_library && !templates.is_empty()).then(|| plain::erb::code(&templates.join("\n")))
 }
 
 fn is_module(token: &Token) -> bool {
@@ -192,24 +215,24 @@ impl Scan<'_> {
             // Without an argument it evaluates `$_`.
             self.started.runs_unread = true;
             self.started.input.is_evaluated = true;
-        } else if CallEffect::RunsCode.is_of(name) && is_call && (!is_member || self.is_of_code(at))
+        } else if (CallEffect::RunsCode.is_of(name)
+            && is_call
+            && (!is_member || self.is_of_code(at)))
+            || (name == "trap" && self.traps_by_text(at))
         {
-            // JavaScript's `Function` takes the names of parameters first.
-            let mut last = self.code.behind_bracket(at + 1);
-            while name == "Function" && self.code.sign(last + 1) == Some(',') {
-                last += 2;
-            }
+            let last = self.place_of_code(name, at + 1);
+            let code = Arguments::new(self.code, last);
             // Ruby and awk load a file by this name.
             let is_code = name != "load" || self.code.is_lua();
             match self.code.get(last) {
-                Some(Token::Text(text)) if is_code && arguments.are_literal() => {
+                Some(Token::Text(text)) if is_code && code.are_literal() => {
                     self.started.code.push(text.clone());
                 }
                 _ => {
                     self.started.runs_unread = true;
-                    let assembles = self.values.assembles_code(self.code.all(), at + 1);
+                    let assembles = self.values.assembles_code(self.code.all(), last);
                     self.started.assembled_calls += usize::from(is_code && assembles);
-                    let is_input = arguments.are_input() || self.input.begins_at(last);
+                    let is_input = code.are_input() || self.input.begins_at(last);
                     self.started.input.is_evaluated |= is_code && is_input;
                     self.started.input.is_evaluated |= !is_code && self.loads_input(at + 1);
                 }
@@ -223,7 +246,7 @@ impl Scan<'_> {
             self.started.code.extend(texts);
             self.started.runs_unread = true;
             self.started.input.is_evaluated |= self.input.is_read();
-        } else if name.ends_with("send") && is_call && self.code.is_of("ruby irb pry") {
+        } else if name.ends_with("send") && is_call && self.code.is_of(RUBY) {
             // A method whose name is put together: `send(:sys.to_s + "tem", "x")`.
             self.started.assembled_calls +=
                 usize::from(self.values.assembles_code(self.code.all(), at + 1));
@@ -232,8 +255,36 @@ impl Scan<'_> {
             let is_getter = name == "getattr" || name == "const_get";
             self.started.runs_unread |= holds || (!is_getter && !arguments.are_literal());
         } else if name == "open" && self.code.is_of("perl ruby irb") {
-            self.started.add(open_call::started(self.code, at));
+            let opened = open_call::started(self.code, at, &self.values, &self.input);
+            self.started.add(opened);
         }
+    }
+
+    /// Where the text stands that a function evaluates, whose arguments begin at a token.
+    fn place_of_code(&self, name: &str, from: usize) -> usize {
+        let places = Arguments::new(self.code, from).places();
+        let place = match name {
+            // JavaScript takes the names of parameters first.
+            "Function" => places.last(),
+            // Ruby takes a signal first.
+            "trap" => places.get(1),
+            _ => None,
+        };
+        let first = self.code.behind_bracket(from);
+        place.copied().unwrap_or(first)
+    }
+
+    /// Whether Ruby's `trap` is given a text to evaluate, and no block and no object that is called.
+    fn traps_by_text(&self, at: usize) -> bool {
+        let places = Arguments::new(self.code, at + 1).places();
+        let Some(place) = places.get(1).filter(|_| self.code.is_of(RUBY)) else {
+            return false;
+        };
+        let is_called = self
+            .code
+            .is_word(*place, &["proc", "lambda", "Proc", "method", "nil"])
+            || matches!(self.code.sign(*place), Some('-' | '&'));
+        !is_called
     }
 
     /// Whether a function runs the file that its first text names.
@@ -272,7 +323,7 @@ impl Scan<'_> {
         let runs_in =
             matches!(self.code.get(at), Some(Token::Word(name)) if name.starts_with("runIn"));
         // A block of Ruby's is code that is read with the rest.
-        let is_ruby = self.code.is_of("ruby irb pry") && !self.code.is_word(at + 1, &["do"]);
+        let is_ruby = self.code.is_of(RUBY) && !self.code.is_word(at + 1, &["do"]);
         is_held || runs_in || is_ruby
     }
 

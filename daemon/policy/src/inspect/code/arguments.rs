@@ -2,6 +2,8 @@
 
 use super::code_tokens::CodeTokens;
 use super::input_runner::runs_input;
+use super::standard_input::StandardInput;
+use super::started::{Started, UseOfInput};
 use crate::danger::code::tokens::Token;
 use crate::danger::code::values::{Value, Values};
 use crate::shell::word::UNKNOWN;
@@ -22,6 +24,81 @@ pub(super) struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     pub(super) fn new(code: CodeTokens<'a>, from: usize) -> Self {
         Self { code, from }
+    }
+
+    /// The tokens between the brackets, or up to the end of the statement.
+    pub(super) fn tokens(self) -> &'a [Token] {
+        let from = self.code.behind_bracket(self.from);
+        let mut depth = 0_usize;
+        let mut end = from;
+        while let Some(token) = self.code.get(end) {
+            match token {
+                Token::Sign('(' | '[' | '{') => depth += 1,
+                Token::Sign(')' | ']' | '}' | ';') if depth == 0 => break,
+                Token::Sign(')' | ']' | '}') => depth -= 1,
+                // To Perl, a line ends nothing.
+                Token::Sign('\n') if depth == 0 && !self.code.is_of("perl") => break,
+                Token::Word(word)
+                    if depth == 0 && is_listed(word, "or and if unless for foreach") =>
+                {
+                    break;
+                }
+                _ => {}
+            }
+            end += 1;
+        }
+        self.code.all().get(from..end).unwrap_or_default()
+    }
+
+    /// Where each of them begins. Perl's `=>` is a comma.
+    pub(super) fn places(self) -> Vec<usize> {
+        let from = self.code.behind_bracket(self.from);
+        let tokens = self.tokens();
+        let mut depth = 0_usize;
+        let mut places: Vec<usize> = (!tokens.is_empty()).then_some(from).into_iter().collect();
+        for (at, token) in (from..).zip(tokens) {
+            match token {
+                Token::Sign('(' | '[' | '{') => depth += 1,
+                Token::Sign(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                Token::Sign(',') if depth == 0 => places.push(at + 1),
+                Token::Sign('>')
+                    if depth == 0 && at > from && self.code.sign(at - 1) == Some('=') =>
+                {
+                    places.push(at + 1);
+                }
+                _ => {}
+            }
+        }
+        places.retain(|at| *at < from + tokens.len());
+        places
+    }
+
+    /// What they start, where they are a command: a line, or a program and its arguments.
+    pub(super) fn command(self, values: &Values, input: &StandardInput<'_>) -> Started {
+        let texts = self.tokens().iter().map(|token| match token {
+            Token::Text(text) => Some(Some(text.as_str())),
+            Token::Sign('(' | ')' | '[' | ']' | ',' | '\n') => Some(None),
+            _ => None,
+        });
+        let texts: Option<Vec<Option<&str>>> = texts.collect();
+        let Some(texts) = texts else {
+            return Started {
+                runs_unread: true,
+                input: UseOfInput {
+                    is_started: self.are_input() || input.begins_at(self.from),
+                    is_evaluated: false,
+                },
+                assembled_calls: usize::from(self.are_assembled(values)),
+                ..Started::default()
+            };
+        };
+        let line = texts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        Started {
+            may_start: runs_input(&line),
+            runs_unread: has_value(&line) || self.code.interpolates() && is_interpolated(&line),
+            lines: vec![line],
+            ..Started::default()
+        }
     }
 
     /// Whether they begin with a text, or with a list of texts.

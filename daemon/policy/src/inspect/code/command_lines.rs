@@ -38,7 +38,9 @@ fn commands(text: &str, started: &mut Started) {
         "COMMAND ",
         "eval exec ",
     ];
-    const CODE: [&str; 6] = ["python3 ", "python ", "py3 ", "py ", "script ", "lua "];
+    const CODE: [&str; 7] = [
+        "python3 ", "python ", "py3 ", "py ", "script ", "lua ", "tcl ",
+    ];
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches(['~', ':']);
         if let Some((before, shell)) = behind_escape(line) {

@@ -75,7 +75,6 @@ fn calls_value(code: &str) -> bool {
         "require $",
         "do $",
         "do shift",
-        "<$",
     ];
     let tight: String = code.split(' ').collect();
     let runs_replaced = code

@@ -126,6 +126,40 @@ fn a_line_typed_into_a_program_may_start_any() {
 }
 
 #[test]
+fn a_pipe_that_code_opens_starts_its_command() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "perl -e 'open F,\"-|\",\"frob\",\"x\"'",
+            "perl -e 'open(F,\"|-\",\"frob\")'",
+            "perl -e 'open F,\"-|:raw\",qw(frob x)'",
+            "perl -e 'open STDIN,\"-|\",\"frob\"'",
+            "perl -e 'open $f{a},\"-|\",\"frob\"'",
+            "perl -e 'open my $h=>\"-|\"=>\"frob\"'",
+            "perl -e '@c=(\"frob\"); open F,\"-|\",@c'",
+            "perl -e '$m=\"-|\"; open(F,$m,\"frob\")'",
+            "perl -e '$m=shift; open(F,$m,x())' x",
+            "perl -e 'open(F,\"|-\",\"sh\")'",
+            "perl -MIO::Pipe -e 'IO::Pipe->new->writer(\"frob\")'",
+            "perl -MIO::Pipe -e '$p=IO::Pipe->new; $p->reader(@ARGV)' x",
+            "perl -MIPC::Run3 -e 'run3 [\"frob\"]'",
+            "perl -MIPC::System::Simple=systemx -e 'systemx(\"frob\",\"x\")'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "perl -e 'open(my $h,\"-|\",\"ls\",\"-l\") or die; while (<$h>) { print }'",
+            "perl -e 'open(my $h,\"<:encoding(UTF-8)\",\"a\") || die; print <$h>'",
+            "perl -e 'my $mode=\"<\"; open(my $h,$mode,\"a.txt\") or die; print <$h>'",
+            "perl -e 'open F,\"a.txt\" or die; print <F>'",
+            "awk 'BEGIN{cmd=\"date +%s\"; cmd|getline t; print t}'",
+            "awk 'BEGIN{cmd=\"sort\"; print 3|cmd; close(cmd)}'",
+        ],
+    );
+}
+
+#[test]
 fn the_operands_of_a_call_stand_behind_the_name_that_it_gives() {
     let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
     for (program, code) in [
