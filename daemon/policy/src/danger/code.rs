@@ -119,7 +119,7 @@ fn of_tokens(files: Files<'_>, code: &CodeText<'_>) -> Option<String> {
         return Some("it gives a shell what it prints".to_owned());
     }
     let redirected = tokens.windows(2).find_map(|pair| match pair {
-        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~']) => {
+        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~', '.']) => {
             writes::danger(files, path, false)
         }
         _ => None,

@@ -15,6 +15,7 @@ use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::function_calls::CallReading;
 use super::inspection::{Inspection, SearchPath};
 use super::program_word::{is_descriptor_variable, known_program};
+use super::redirect::note_write;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::code::plain::Code;
@@ -407,7 +408,7 @@ impl Inspector {
             self.inspection.note_for_person(reason, span);
         }
         let place = &self.inspection.state.place;
-        if danger::own_files::are_in_code(&self.inspection.programs, place, text)
+        if danger::own_files::are_in_code(&self.inspection.programs, place, program, text)
             && !code::is_harmless_plain(program, text)
         {
             let reason = "its code names a file of termd, which asks about what you do";
@@ -623,6 +624,13 @@ impl Inspector {
             }
             InnerCommand::Unknown(reason) => {
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            InnerCommand::Writes(path) => {
+                let word = Word::literal(&path, span);
+                note_write(&mut self.inspection, &word, false, span);
+                self.inspection
+                    .written
+                    .learn(&path, &Stdin::Computed, false);
             }
             InnerCommand::Doubtful(reason) => self.inspection.note_doubt(reason, span),
             InnerCommand::Dangerous(reason) => {

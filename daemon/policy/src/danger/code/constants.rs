@@ -79,7 +79,13 @@ fn with_values(program: &str, tokens: &[Token]) -> Option<Vec<Token>> {
         let is_own = is_target
             || is_added_to
             || matches!(tokens.get(at + 1), Some(Token::Sign('=' | '(' | ':')))
-            || matches!(before, Some(Token::Sign('.' | '>' | ':')));
+            || matches!(before, Some(Token::Sign('.' | ':')))
+            // `x->f`, and not awk's `print > f`.
+            || at >= 2
+                && matches!(
+                    tokens.get(at - 2..at),
+                    Some([Token::Sign('-' | '='), Token::Sign('>')])
+                );
         let in_text = |text: &str| {
             if !text.contains(['$', '{', '@']) {
                 return text.to_owned();

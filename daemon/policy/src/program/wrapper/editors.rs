@@ -74,7 +74,7 @@ fn is_silent(word: &Word) -> bool {
     letters.ends_with('c') && letters.chars().all(|c| "eEsnc".contains(c))
 }
 
-/// What sed(1) runs: the lines of `e` and of `s///e`.
+/// What sed(1) runs and writes: the lines of `e` and of `s///e`, the files of `w`.
 pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
     const VALUED: Valued<'_> = Valued::These("e expression f file l line-length");
     let options = options(args, VALUED, Order::Permuted);
@@ -89,7 +89,7 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
         .collect()
 }
 
-/// What a script of sed(1) runs. `at` is the number of the argument that it stands in.
+/// What a script of sed(1) runs and writes. `at` is the number of the argument that it stands in.
 pub(crate) fn sed_script(at: usize, script: &str) -> Vec<InnerCommand> {
     if !script.is_empty() && script.chars().all(|c| c == UNKNOWN) {
         return vec![InnerCommand::Any];
@@ -104,6 +104,7 @@ pub(crate) fn sed_script(at: usize, script: &str) -> Vec<InnerCommand> {
                     started.push(InnerCommand::Unknown(EDITED_TEXT));
                 }
             }
+            Execution::File(path) => started.push(InnerCommand::Writes(path)),
             Execution::Text => started.push(InnerCommand::Unknown(EDITED_TEXT)),
         }
     }

@@ -12,6 +12,9 @@ const PROGRAMS: &str = "
     shellpipe sp shellredir srr";
 const SETS: &str = "se set setl setlocal setg setglobal";
 const READS: &str = "so source ru runtime luaf luafile pyf pyfile py3f py3file";
+/// Commands that write a file: <https://vimhelp.org/editing.txt.html#writing>.
+const WRITES: &str =
+    "w wr wri writ write W wq x xi xit exi exit sav save saveas up upd update wn wN wp";
 const TERMINALS: &str = "ter term termi termin termina terminal";
 /// Commands that map keys: <https://vimhelp.org/map.txt.html>.
 const MAPS: &str = "
@@ -83,6 +86,14 @@ fn by_command(at: usize, command: &str) -> Vec<InnerCommand> {
                 rest = behind.trim_start();
             }
             by_command(at, split_name(rest).1)
+        }
+        name if is_listed(name, WRITES) => {
+            let mut words = rest.split_whitespace();
+            let file = words.rfind(|word| !word.starts_with("++") && *word != ">>");
+            let file = file.filter(|_| !rest.contains('!'));
+            file.map(|file| InnerCommand::Writes(file.to_owned()))
+                .into_iter()
+                .collect()
         }
         name if is_listed(name, TERMINALS) => {
             let line = rest.trim_start();
