@@ -119,7 +119,7 @@ fn of_tokens(files: Files<'_>, code: &CodeText<'_>) -> Option<String> {
         return Some("it gives a shell what it prints".to_owned());
     }
     let redirected = tokens.windows(2).find_map(|pair| match pair {
-        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~', '.']) => {
+        [Token::Sign('>'), Token::Text(path)] if !path.is_empty() => {
             writes::danger(files, path, false)
         }
         _ => None,
@@ -346,7 +346,7 @@ fn takes_topic(tokens: &[Token], at: usize) -> bool {
 }
 
 fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String> {
-    let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
+    let recursive = |word: &String| word == "recursive";
     // A key in quotes, or an object as JSON.
     let has_key = |text: &String| text == "recursive" || text.contains("\"recursive\"");
     // shelljs' and sh's `rm('-rf', x)`.
@@ -427,8 +427,7 @@ fn of_write(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String
     let appends = mode.starts_with('a') || call.name.starts_with("append");
     call.texts.iter().take(2).find_map(|path| {
         let path = path.trim_start_matches(['>', ' ']);
-        let is_path = path.contains('/') || path.starts_with('~');
-        writes::danger(files, path, appends).filter(|_| is_path)
+        writes::danger(files, path, appends)
     })
 }
 

@@ -7,6 +7,7 @@ mod callback;
 mod code_tokens;
 mod command_lines;
 mod debugger;
+mod environment;
 mod input_runner;
 mod open_call;
 mod standard_input;
@@ -17,6 +18,7 @@ mod ways_out;
 use arguments::{Arguments, has_value, is_interpolated};
 use callback::GivenTo;
 use code_tokens::CodeTokens;
+use input_runner::runs_input;
 use standard_input::StandardInput;
 pub(super) use started::{Started, UseOfInput};
 
@@ -62,6 +64,7 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     let names = aliases(&tokens);
     started.may_start |= ways_out::has_any(program, code, &tokens);
     let code_tokens = CodeTokens::new(program, &tokens, &names);
+    started.variables = environment::variables(code_tokens);
     if is_editor(program) {
         started.add(vim_calls::started(code_tokens));
     }
@@ -194,6 +197,9 @@ impl Scan<'_> {
             }
             self.started.runs_unread |= !arguments.are_literal();
             self.started.may_start |= arguments.start_input_runner();
+            // `popen("sh", "w")`: the second text is a mode.
+            let line = self.code.text(self.code.behind_bracket(at + 1));
+            self.started.may_start |= name == "popen" && line.is_some_and(runs_input);
             self.started.input.is_started |=
                 arguments.are_input() || self.is_line_of(at) && self.input.begins_at(at + 1);
             self.started.assembled_calls +=
@@ -248,8 +254,11 @@ impl Scan<'_> {
             self.started.input.is_evaluated |= self.input.is_read();
         } else if name.ends_with("send") && is_call && self.code.is_of(RUBY) {
             // A method whose name is put together: `send(:sys.to_s + "tem", "x")`.
-            self.started.assembled_calls +=
-                usize::from(self.values.assembles_code(self.code.all(), at + 1));
+            let from = self.code.behind_bracket(at + 1);
+            let is_symbol = self.code.sign(from) == Some(':')
+                && matches!(self.code.sign(from + 2), Some(')' | ','));
+            let assembles = self.values.assembles_code(self.code.all(), at + 1);
+            self.started.assembled_calls += usize::from(!is_symbol && assembles);
         } else if CallEffect::Finds.is_of(name) && is_call {
             let holds = matches!(self.code.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
             let is_getter = name == "getattr" || name == "const_get";

@@ -436,6 +436,7 @@ impl Inspector {
             .inspection
             .written
             .learn_code(&without_lines(text, &lines));
+        inner.environment(&started.variables);
         for line in lines.iter().chain(&started.texts) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }

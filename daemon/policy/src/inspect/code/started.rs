@@ -27,6 +27,8 @@ pub(in crate::inspect) struct Started {
     pub(in crate::inspect) code: Vec<String>,
     /// The texts of code that starts something by a name of its own: each may be what is started.
     pub(in crate::inspect) texts: Vec<String>,
+    /// What the code puts into the environment of what it starts.
+    pub(in crate::inspect) variables: Vec<(String, String)>,
     /// Whether the code starts something that it does not name by a literal.
     pub(in crate::inspect) runs_unread: bool,
     pub(in crate::inspect) input: UseOfInput,
@@ -41,6 +43,7 @@ impl Started {
         self.lines.extend(other.lines);
         self.code.extend(other.code);
         self.texts.extend(other.texts);
+        self.variables.extend(other.variables);
         self.runs_unread |= other.runs_unread;
         self.input.add(other.input);
         self.assembled_calls += other.assembled_calls;

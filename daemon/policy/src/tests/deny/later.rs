@@ -69,6 +69,35 @@ fn a_function_of_vim_that_takes_a_name_or_keys_is_judged() {
 }
 
 #[test]
+fn a_variable_that_code_sets_is_judged_as_one_of_a_line() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "python3 -c 'import os; os.environ[\"GIT_PAGER\"]=\"frob\"; os.system(\"git log\")'",
+            "python3 -c 'import os; os.environ|={\"GIT_PAGER\":\"frob\"}; os.system(\"git log\")'",
+            "python3 -c 'import os; os.environ.update(GIT_PAGER=\"frob\"); os.system(\"git log\")'",
+            "node -e 'process.env[\"GIT_PAGER\"]=\"frob\"; require(\"child_process\").execSync(\"git log\")'",
+            "node -e 'require(\"child_process\").execSync(\"git x\",{env:{GIT_CONFIG_KEY_0:\"alias.x\",GIT_CONFIG_VALUE_0:\"!frob\"}})'",
+            "ruby -e 'ENV[\"GIT_EXTERNAL_DIFF\"]=\"frob\"; system \"git\",\"diff\"'",
+            "ruby -e 'ENV.store(\"GIT_PAGER\",\"frob\"); system \"git\",\"log\"'",
+            "perl -e '$ENV{GIT_EXTERNAL_DIFF}=\"frob\"; system \"git\",\"diff\"'",
+            "perl -e '%ENV=(%ENV,GIT_PAGER=>\"frob\"); system \"git log\"'",
+            "php -r 'putenv(\"GIT_PAGER=frob\"); system(\"git log\");'",
+            "ruby -e 'IO.popen(\"sh\",\"w\") { |p| p.puts \"fr\"+\"ob\" }'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "python3 -c 'import os; os.environ[\"TZ\"]=\"UTC\"; os.system(\"date\")'",
+            "python3 -c 'import os; os.system(\"git log\"); x={\"PAGER\":\"cat\"}'",
+            "python3 -c 'HOME=\"/tmp/x\"; print(HOME)'",
+            "ruby -e 'IO.popen(\"sort\",\"w\") { |p| p.puts 1 }'",
+        ],
+    );
+}
+
+#[test]
 fn a_language_that_nobody_reads_may_start_any_program() {
     FROB.all_are_stopped(
         None,
