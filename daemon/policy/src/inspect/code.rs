@@ -197,6 +197,9 @@ impl Scan<'_> {
             }
             self.started.runs_unread |= !arguments.are_literal();
             self.started.may_start |= arguments.start_input_runner();
+            if self.code.is_of("perl ruby irb pry") && CallEffect::RunsLine.is_of(name) {
+                self.started.lines.extend(arguments.partly_known_command());
+            }
             // `popen("sh", "w")`: the second text is a mode.
             let line = self.code.text(self.code.behind_bracket(at + 1));
             self.started.may_start |= name == "popen" && line.is_some_and(runs_input);

@@ -27,7 +27,7 @@ pub(super) fn variables(code: CodeTokens<'_>) -> Vec<(String, String)> {
 }
 
 /// PHP's `putenv("NAME=value")`.
-fn assigned_in_text<'a>(code: CodeTokens<'a>, at: usize) -> Option<(&'a str, &'a str)> {
+fn assigned_in_text(code: CodeTokens<'_>, at: usize) -> Option<(&str, &str)> {
     let function = at.checked_sub(2)?;
     let (name, value) = code.text(at)?.split_once('=')?;
     (code.is_word(function, &["putenv"]) && is_name(name)).then_some((name, value))

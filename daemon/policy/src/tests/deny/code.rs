@@ -210,3 +210,37 @@ fn a_text_that_a_method_changes_is_no_constant() {
         ],
     );
 }
+
+#[test]
+fn a_word_of_a_list_that_is_no_text_may_be_any() {
+    let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    for (program, code) in [
+        ("perl", "my ($x)=('status'); ($x)=('push'); system 'git',$x"),
+        ("perl", "my $x='status'; $_='push' for $x; system 'git',$x"),
+        (
+            "perl",
+            "my $x='status'; my $r=\\$x; $$r='push'; system 'git',$x",
+        ),
+        ("perl", "my $x='status'; ${'x'}='push'; system 'git',$x"),
+        ("perl", "my $x='push2'; chop $x; exec('git',$x)"),
+        ("perl", "system 'git', shift"),
+        ("perl", "system('git','-C',$d,'push')"),
+        ("perl", "system('git',\"pu$x\")"),
+        ("ruby", "x='status'; x.replace('push'); system 'git',x"),
+        ("ruby", "['push'].each { |x| system 'git', x }"),
+        ("ruby", "spawn('git',*x)"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_ne!(effect, Effect::Allow, "{program}: {code}");
+    }
+    for (program, code) in [
+        ("perl", "system 'ls', $_ for @ARGV"),
+        ("perl", "system('git','status') == 0 or die 'x'"),
+        ("perl", "system 'git','log' || die 'x'"),
+        ("ruby", "system('git', 'log', out: File::NULL)"),
+        ("ruby", "system 'ls', *ARGV"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_eq!(effect, Effect::Allow, "{program}: {code}");
+    }
+}
