@@ -200,6 +200,10 @@ impl Inspector {
             let reason = "its client opens the answer in another program";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
+        for file in sql::written_files::written_files(text) {
+            let file = Word::literal(&file, span);
+            note_write(&mut self.inspection, &file, false, span);
+        }
         // What a client pipes into a line is what it prints.
         let is_fed = text.contains('|');
         let stdin = if is_fed {

@@ -52,7 +52,7 @@ const FAMILIES: [(&str, usize); 49] = [
         "texts that code runs later, or by the name of a function",
         49,
     ),
-    ("files that scripts of editors and of awk write", 41),
+    ("files that scripts of editors and of awk write", 48),
     ("variables that code sets for what it starts", 12),
     ("files that a line empties", 67),
     ("files and data that a line sends", 60),

@@ -247,6 +247,7 @@ fn only_a_person_agrees_to_a_use_of_termds_files() {
         "perl -e 'open(F, \">\", \"$ENV{HOME}/.config/termd/config.toml\")'",
         "sqlite3 ~/.local/state/termd/termd.sqlite 'delete from audit'",
         "cd && sed -n 'w .config/termd/approved.toml' /tmp/x",
+        "cd ~/.config/termd && sqlite3 /tmp/x.db '.output approved.toml' 'select 1'",
         "cd && sed 's/.*/x/;w .config/termd/config.toml' /tmp/x",
         "cd && sed 's/a/b/gw .config/termd/config.toml' /tmp/x",
         "cd ~/.config && sed -n 'w termd/approved.toml' /tmp/x",
