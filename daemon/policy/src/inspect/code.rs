@@ -228,6 +228,7 @@ impl Scan<'_> {
             && is_call
             && (!is_member || self.is_of_code(at)))
             || (name == "trap" && self.traps_by_text(at))
+            || (name == "new" && at >= 2 && self.code.is_word(at - 2, &["InstructionSequence"]))
         {
             let last = self.place_of_code(name, at + 1);
             let code = Arguments::new(self.code, last);

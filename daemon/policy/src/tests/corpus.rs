@@ -50,7 +50,7 @@ const FAMILIES: [(&str, usize); 49] = [
     ("pipes that code opens", 23),
     (
         "texts that code runs later, or by the name of a function",
-        49,
+        51,
     ),
     ("files that scripts of editors and of awk write", 48),
     ("variables that code sets for what it starts", 12),

@@ -15,6 +15,10 @@ pub(super) fn started(program: &str, code: &str) -> Started {
     {
         commands(code, &mut started);
     }
+    if matches!(program.trim_end_matches(".exe"), "pwsh" | "powershell") {
+        // A command of another program stands there as in a shell.
+        started.lines.push(code.to_owned());
+    }
     if program == "perl" {
         lines_of_perl_debugger(code, &mut started);
     }

@@ -70,6 +70,7 @@ fn calls_value(code: &str) -> bool {
         "->(",
         "->$",
         "&$",
+        "\\&CORE",
         "&{",
         "require shift",
         "require $",

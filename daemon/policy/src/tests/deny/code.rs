@@ -140,6 +140,7 @@ fn a_pipe_that_code_opens_starts_its_command() {
             "perl -e '$m=\"-|\"; open(F,$m,\"frob\")'",
             "perl -e '$m=shift; open(F,$m,x())' x",
             "perl -e 'open(F,\"|-\",\"sh\")'",
+            "perl -e '*x=\\&CORE::open; x(F,\"-|\",\"frob\")'",
             "perl -MIO::Pipe -e 'IO::Pipe->new->writer(\"frob\")'",
             "perl -MIO::Pipe -e '$p=IO::Pipe->new; $p->reader(@ARGV)' x",
             "perl -MIPC::Run3 -e 'run3 [\"frob\"]'",

@@ -105,6 +105,7 @@ fn a_language_that_nobody_reads_may_start_any_program() {
             "raku -e 'run <frob x>'",
             "raku -e 'QX \"frob\"'",
             "pwsh -c 'frob'",
+            "pwsh <<< 'frob'",
             "pwsh -NoProfile -Command '& frob'",
             "powershell.exe -c 'Get-ChildItem; frob'",
             "emacs --eval '(funcall (quote shell-command) \"frob\")'",
