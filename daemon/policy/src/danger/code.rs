@@ -119,7 +119,7 @@ fn of_tokens(files: Files<'_>, code: &CodeText<'_>) -> Option<String> {
         return Some("it gives a shell what it prints".to_owned());
     }
     let redirected = tokens.windows(2).find_map(|pair| match pair {
-        [Token::Sign('>'), Token::Text(path)] if path.starts_with(['/', '~']) => {
+        [Token::Sign('>'), Token::Text(path)] if !path.is_empty() => {
             writes::danger(files, path, false)
         }
         _ => None,
@@ -346,7 +346,7 @@ fn takes_topic(tokens: &[Token], at: usize) -> bool {
 }
 
 fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String> {
-    let recursive = |word: &String| matches!(word.as_str(), "recursive" | "force");
+    let recursive = |word: &String| word == "recursive";
     // A key in quotes, or an object as JSON.
     let has_key = |text: &String| text == "recursive" || text.contains("\"recursive\"");
     // shelljs' and sh's `rm('-rf', x)`.
@@ -373,14 +373,22 @@ fn of_removal(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<Stri
     }
     // Octave's `rmdir(x, "s")`, vim's `delete(x, "rf")`, Ant's `delete(dir: x)`.
     let mode = call.texts.get(1).map_or("", String::as_str);
-    let is_tree = call.name == "rmdir" && mode == "s"
+    // vim's `call('delete', [x, "rf"])`.
+    let is_by_name = call.name == "call"
+        && matches!(call.texts.as_slice(), [name, _, mode] if name == "delete" && matches!(mode.as_str(), "rf" | "d"));
+    let is_tree = is_by_name
+        || call.name == "rmdir" && mode == "s"
         || call.name == "delete" && matches!(mode, "rf" | "d")
         || call.name == "delete" && code.holds("delete(dir:");
     if is_tree {
         return Some(format!("`{}` removes whole trees", call.name));
     }
     let mut texts = call.texts.iter();
-    let named = texts.any(|text| CallEffect::RemovesFile.is_of(text));
+    let mut words = call.words.iter();
+    // Ruby's `File.send(:delete, x)`.
+    let named = texts.any(|text| CallEffect::RemovesFile.is_of(text))
+        || call.does(CallEffect::CallsByName)
+            && words.any(|word| CallEffect::RemovesFile.is_of(word));
     let removes = call.does(CallEffect::RemovesFile);
     let first = call.texts.first().filter(|_| removes);
     if first.is_some_and(|path| path.contains('*') && path.contains(['.', '/'])) {
@@ -419,8 +427,7 @@ fn of_write(files: Files<'_>, call: &Call, code: &CodeText<'_>) -> Option<String
     let appends = mode.starts_with('a') || call.name.starts_with("append");
     call.texts.iter().take(2).find_map(|path| {
         let path = path.trim_start_matches(['>', ' ']);
-        let is_path = path.contains('/') || path.starts_with('~');
-        writes::danger(files, path, appends).filter(|_| is_path)
+        writes::danger(files, path, appends)
     })
 }
 

@@ -79,15 +79,32 @@ pub(crate) fn of_target(programs: &Programs, place: &Place, target: &Word) -> Op
         .then(|| "it writes a file of termd, which asks about what you do".to_owned())
 }
 
-/// Whether code names a file of termd's.
-pub(crate) fn are_in_code(programs: &Programs, place: &Place, code: &str) -> bool {
+/// Whether code names a file of termd's, or works in a directory of termd's and may write.
+pub(crate) fn are_in_code(programs: &Programs, place: &Place, program: &str, code: &str) -> bool {
     let own = Own::new(programs.daemon(), place);
+    if own.is_place() && (!program.ends_with("awk") || code.contains('>')) {
+        return true;
+    }
     let from_home = PATHS.iter().filter_map(|path| path.strip_prefix('~'));
     let is_of_home = |path: &str| code.contains(path.trim_end_matches('*'));
     from_home
         .map(|path| path.trim_start_matches('/'))
         .any(is_of_home)
         || pieces(code).any(|piece| own.has(piece))
+        || joins_path(code)
+}
+
+/// Whether code names the parts of such a path one by one: `home / ".config" / "termd" / "approved.toml"`.
+fn joins_path(code: &str) -> bool {
+    let texts = code.split(['\'', '"', '`']).skip(1).step_by(2);
+    let mut texts = texts.flat_map(|text| text.split('/'));
+    let mut is_own = false;
+    let mut is_below = false;
+    texts.any(|name| {
+        is_own |= name == "termd";
+        is_below |= is_listed(name, ".config .local config.toml approved.toml");
+        is_own && is_below
+    })
 }
 
 fn danger(program: &str) -> Danger {

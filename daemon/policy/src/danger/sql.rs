@@ -3,6 +3,7 @@
 //! Comments and quoted text are skipped as the SQL standard, `PostgreSQL` and `MySQL` have them.
 
 mod administration;
+pub(crate) mod written_files;
 
 use crate::program::kind::{SqlClient, base_name};
 use crate::shell::word::{UNKNOWN, Word};

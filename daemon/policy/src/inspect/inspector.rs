@@ -15,6 +15,7 @@ use super::foreign_shell::{changes_grammar, reads_as_bash};
 use super::function_calls::CallReading;
 use super::inspection::{Inspection, SearchPath};
 use super::program_word::{is_descriptor_variable, known_program};
+use super::redirect::note_write;
 use super::script::{inspect_script, inspect_subscript};
 use super::stdin::Stdin;
 use crate::danger::code::plain::Code;
@@ -198,6 +199,10 @@ impl Inspector {
         if sql::opens_answer(client, text) {
             let reason = "its client opens the answer in another program";
             self.inspection.note(Verdict::Unknown, reason, span);
+        }
+        for file in sql::written_files::written_files(text) {
+            let file = Word::literal(&file, span);
+            note_write(&mut self.inspection, &file, false, span);
         }
         // What a client pipes into a line is what it prints.
         let is_fed = text.contains('|');
@@ -407,7 +412,7 @@ impl Inspector {
             self.inspection.note_for_person(reason, span);
         }
         let place = &self.inspection.state.place;
-        if danger::own_files::are_in_code(&self.inspection.programs, place, text)
+        if danger::own_files::are_in_code(&self.inspection.programs, place, program, text)
             && !code::is_harmless_plain(program, text)
         {
             let reason = "its code names a file of termd, which asks about what you do";
@@ -435,6 +440,7 @@ impl Inspector {
             .inspection
             .written
             .learn_code(&without_lines(text, &lines));
+        inner.environment(&started.variables);
         for line in lines.iter().chain(&started.texts) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
@@ -623,6 +629,13 @@ impl Inspector {
             }
             InnerCommand::Unknown(reason) => {
                 self.inspection.note(Verdict::Unknown, reason, span);
+            }
+            InnerCommand::Writes(path) => {
+                let word = Word::literal(&path, span);
+                note_write(&mut self.inspection, &word, false, span);
+                self.inspection
+                    .written
+                    .learn(&path, &Stdin::Computed, false);
             }
             InnerCommand::Doubtful(reason) => self.inspection.note_doubt(reason, span),
             InnerCommand::Dangerous(reason) => {

@@ -207,7 +207,8 @@ impl Inspector {
                 }
             }
             (_, Stdin::Literal(text)) => {
-                if wrapper::vim_script::is_editor(program) {
+                // ed(1) writes by commands that vim has as well.
+                if wrapper::vim_script::is_editor(program) || program == "ed" {
                     for inner in wrapper::vim_script::started(0, text) {
                         self.inner(program, inner, &[], &Stdin::Given, span, depth);
                     }

@@ -1,4 +1,4 @@
-//! A redirection that writes.
+//! A redirection that writes, and what else writes a file that a text names.
 
 use termd_proto::policy::{Span, Verdict};
 
@@ -39,22 +39,27 @@ pub(super) fn inspect_redirect(
             inspection.secret_flow.add_read(is_secret);
             continue;
         }
-        if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
-            inspection.secret_flow.add_send(span);
-        }
-        let stays =
-            !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");
-        let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");
-        if inspection.asks_unlisted && !stays && !is_device {
-            inspection.note_doubt("it writes outside of its directory", span);
-        }
-        let place = &inspection.state.place;
-        if let Some(reason) = own_files::of_target(&inspection.programs, place, &word) {
-            inspection.note_for_person(reason, span);
-        }
-        let files = Files::new(inspection.programs.files(), &inspection.state.place);
-        if let Some(reason) = writes::danger(files, &word.text, appends) {
-            inspection.note(Verdict::Dangerous, reason, span);
-        }
+        note_write(inspection, &word, appends, span);
+    }
+}
+
+/// Notes a file that is written where that is dangerous.
+pub(super) fn note_write(inspection: &mut Inspection, word: &Word, appends: bool, span: Span) {
+    if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
+        inspection.secret_flow.add_send(span);
+    }
+    let stays =
+        !word.text.starts_with(['/', '~']) && !word.text.split('/').any(|part| part == "..");
+    let is_device = word.text.starts_with("/dev/") || word.text.starts_with("/tmp/");
+    if inspection.asks_unlisted && !stays && !is_device {
+        inspection.note_doubt("it writes outside of its directory", span);
+    }
+    let place = &inspection.state.place;
+    if let Some(reason) = own_files::of_target(&inspection.programs, place, word) {
+        inspection.note_for_person(reason, span);
+    }
+    let files = Files::new(inspection.programs.files(), &inspection.state.place);
+    if let Some(reason) = writes::danger(files, &word.text, appends) {
+        inspection.note(Verdict::Dangerous, reason, span);
     }
 }

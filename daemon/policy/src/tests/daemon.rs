@@ -246,6 +246,20 @@ fn only_a_person_agrees_to_a_use_of_termds_files() {
         "python3 -c \"open('/home/me/.config/termd/config.toml', 'w').write('')\"",
         "perl -e 'open(F, \">\", \"$ENV{HOME}/.config/termd/config.toml\")'",
         "sqlite3 ~/.local/state/termd/termd.sqlite 'delete from audit'",
+        "cd && sed -n 'w .config/termd/approved.toml' /tmp/x",
+        "cd ~/.config/termd && sqlite3 /tmp/x.db '.output approved.toml' 'select 1'",
+        "cd && sed 's/.*/x/;w .config/termd/config.toml' /tmp/x",
+        "cd && sed 's/a/b/gw .config/termd/config.toml' /tmp/x",
+        "cd ~/.config && sed -n 'w termd/approved.toml' /tmp/x",
+        "cd ~/.config/termd; sed -n 'w config.toml' /tmp/x",
+        "cd ~/.config/termd && awk '{print > \"approved.toml\"}' /tmp/x",
+        "cd ~/.config/termd && perl -e 'open(F, \">\", \"approved.toml\")'",
+        "cd ~/.config/termd && python3 -c 'open(\"approved.toml\",\"w\").write(\"x\")'",
+        "cd && vim -es -c 'sav .config/termd/approved.toml' -c q /tmp/x",
+        "cd ~/.config/termd && ed -s /tmp/x <<< 'w approved.toml'",
+        "python3 -c 'import os; open(os.path.expanduser(\"~/.config\")+\"/termd/approved.toml\",\"w\")'",
+        "python3 -c 'from pathlib import Path; (Path.home()/\".config\"/\"termd\"/\"approved.toml\").write_text(\"x\")'",
+        "python3 -c 'from pathlib import Path; Path.home().joinpath(\".config\",\"termd\",\"x\").write_text(\"x\")'",
     ];
     let wrong = without_person(&lines);
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -304,6 +318,11 @@ fn termds_files_may_be_read() {
         "rm ~/.config/other/termd.bak",
         "touch ~/.config/$app/x",
         "dd if=x of=/tmp/termd/config.toml",
+        "cd ~/.config/termd && awk '{print $1}' config.toml",
+        "cd ~/.config/termd && python3 -c 'print(open(\"config.toml\").read())'",
+        "cd ~/.config/termd && sed -n 's/a/b/p' config.toml",
+        "cd ~/src/termd && sed -n 'w out.txt' x",
+        "python3 -c 'print(open(\"termd/src/main.rs\").read())'",
     ];
     let wrong = asked(&lines);
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -52,7 +52,10 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                 let mut end = at + 1;
                 loop {
                     let next = (tokens.get(end), tokens.get(end + 1));
+                    // Ruby's `Process.kill :KILL, x`.
+                    let is_kill = parts.last().is_some_and(|part| part == "kill");
                     match next {
+                        (Some(Token::Sign(':')), Some(Token::Word(_))) if is_kill => break,
                         (
                             Some(Token::Sign('.' | ':' | '>' | '-' | '?')),
                             Some(Token::Word(part)),
@@ -76,7 +79,12 @@ pub(super) fn calls(code: &str) -> Vec<Call> {
                     tokens.get(end),
                     Some(Token::Sign('(' | '[') | Token::Text(_))
                 ) || (matches!(tokens.get(end), Some(Token::Word(_)))
-                    && (!texts.is_empty() || name == "kill"));
+                    && (!texts.is_empty() || name == "kill"))
+                    || (name == "kill"
+                        && matches!(
+                            tokens.get(end..end + 2),
+                            Some([Token::Sign(':'), Token::Word(_)])
+                        ));
                 if is_call || path.contains("environ") || path == "process.env" {
                     calls.push(Call {
                         path,

@@ -3,11 +3,14 @@
 use super::calls::aliases;
 use super::tokens::{Token, tokens};
 use super::values::Values;
+use crate::word_list::is_listed;
 
 /// How often the tokens are read anew: each time, one more operation of an expression is done.
 const MAX_PASSES: usize = 12;
 /// The names whose values are known.
 const MAX_NAMES: usize = 32;
+/// Encodings that leave the characters of a text as they are.
+const ENCODINGS: &str = "utf8 utf-8 ascii latin1 latin-1 iso-8859-1";
 /// The bytes of a text in which values are put.
 const MAX_TEXT: usize = 4_096;
 /// The elements of a list that are put together.
@@ -76,7 +79,13 @@ fn with_values(program: &str, tokens: &[Token]) -> Option<Vec<Token>> {
         let is_own = is_target
             || is_added_to
             || matches!(tokens.get(at + 1), Some(Token::Sign('=' | '(' | ':')))
-            || matches!(before, Some(Token::Sign('.' | '>' | ':')));
+            || matches!(before, Some(Token::Sign('.' | ':')))
+            // `x->f`, and not awk's `print > f`.
+            || at >= 2
+                && matches!(
+                    tokens.get(at - 2..at),
+                    Some([Token::Sign('-' | '='), Token::Sign('>')])
+                );
         let in_text = |text: &str| {
             if !text.contains(['$', '{', '@']) {
                 return text.to_owned();
@@ -208,15 +217,28 @@ fn of_method(text: &str, name: &str, rest: &[Token]) -> Option<(String, usize)> 
     let (values, length) = list(rest).unwrap_or_default();
     let first = values.first().map_or("", String::as_str);
     let second = values.get(1).map_or("", String::as_str);
+    let is_number = matches!(rest.get(1), Some(Token::Word(_)));
     let changed = match name {
-        "decode" | "encode" | "toString" | "to_s" | "strip" | "trim" | "valueOf" => text.to_owned(),
+        "decode" | "encode" if is_listed(&first.to_lowercase(), ENCODINGS) => text.to_owned(),
+        "decode" | "encode" | "toString" | "to_s" | "strip" | "trim" | "valueOf"
+            if values.is_empty() =>
+        {
+            text.to_owned()
+        }
         "lower" | "toLowerCase" | "downcase" => text.to_lowercase(),
         "upper" | "toUpperCase" | "upcase" => text.to_uppercase(),
         "reverse" => reversed(text),
         "split" | "chars" if first.is_empty() => text.to_owned(),
-        "replace" | "replaceAll" | "gsub" | "sub" | "tr" | "delete" if !first.is_empty() => {
+        // To Lua, `sub` takes a part.
+        "sub" if is_number => return None,
+        "gsub" | "sub" if first.contains(is_pattern) => return None,
+        // To some languages these replace the first one alone, or as often as is said.
+        "replace" | "sub" if text.matches(first).count() > 1 => return None,
+        "replace" | "replaceAll" | "gsub" | "sub" if !first.is_empty() && values.len() < 3 => {
             text.replace(first, second)
         }
+        // A set of characters.
+        "tr" | "delete" if first.len() == 1 && second.len() < 2 => text.replace(first, second),
         "concat" if length > 0 => text.to_owned() + &values.concat(),
         "format" if length > 0 => formatted(text, "{}", &values)?,
         // Python joins by the text; what JavaScript has split and turned is one text here.
@@ -226,6 +248,11 @@ fn of_method(text: &str, name: &str, rest: &[Token]) -> Option<(String, usize)> 
         _ => return None,
     };
     Some((changed, length))
+}
+
+/// Whether a character means more than itself in a pattern of Lua's.
+fn is_pattern(c: char) -> bool {
+    "^$()%.[]*+-?".contains(c)
 }
 
 /// A method of a list: `['rm', 'x'].join(' ')`, `[114, 109].pack('c*')`.

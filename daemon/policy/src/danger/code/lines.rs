@@ -59,7 +59,14 @@ pub(crate) fn shell_lines(program: &str, code: &str) -> Vec<String> {
     }
     lines.extend(started_list(code));
     for call in calls(code) {
+        // Lisp's `(apply 'call-process "rm" …)`.
+        let is_given_starter = call.does(CallEffect::TakesCallback)
+            && call
+                .words
+                .iter()
+                .any(|word| CallEffect::RunsLine.is_of(word));
         if call.does(CallEffect::RunsLine)
+            || is_given_starter
             || call.path.starts_with("os.")
             || call.path.starts_with("subprocess.")
             || call.path.ends_with("run.program")

@@ -1,4 +1,4 @@
-//! Functions that PHP calls by a name which another function is given: `array_map('system', $lines)`.
+//! Functions that PHP calls by a value, or by a name which another function is given: `array_map('system', $lines)`.
 //! <https://www.php.net/manual/en/language.types.callable.php>.
 
 use crate::danger::code::call_effect::CallEffect;
@@ -58,4 +58,23 @@ fn is_starter(argument: &[Token]) -> bool {
         ] => starts(name),
         _ => false,
     }
+}
+
+/// Whether the code calls what a variable or an expression gives.
+pub(super) fn calls_value(code: &str, tokens: &[Token]) -> bool {
+    calls_variable(code) || calls_expression(tokens)
+}
+
+/// Whether PHP calls what a variable names: `$f(…)`.
+fn calls_variable(code: &str) -> bool {
+    code.split('$').skip(1).any(|rest| {
+        let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        behind.len() < rest.len() && behind.trim_start().starts_with('(')
+    })
+}
+
+/// Whether PHP calls what an expression gives: `("sys" . "tem")(…)`, `$x[0](…)`.
+fn calls_expression(tokens: &[Token]) -> bool {
+    let mut pairs = tokens.windows(2);
+    pairs.any(|pair| matches!(pair, [Token::Sign(')' | ']' | '}'), Token::Sign('(')]))
 }

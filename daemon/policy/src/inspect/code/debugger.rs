@@ -13,6 +13,13 @@ const SETTINGS: &str = "
     confirm pagination width height print listsize breakpoint disassembly-flavor language var variable verbose
     follow-fork-mode detach-on-fork scheduler-locking non-stop output-radix max-value-size";
 
+pub(super) fn is_debugger(program: &str) -> bool {
+    matches!(
+        program,
+        "gdb" | "gdb-multiarch" | "cgdb" | "rust-gdb" | "lldb"
+    )
+}
+
 /// Whether all lines only read and step. A command may be abbreviated, so an unknown word may be any.
 pub(super) fn is_plain(text: &str) -> bool {
     text.lines().all(is_plain_line)

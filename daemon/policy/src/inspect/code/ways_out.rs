@@ -70,12 +70,12 @@ fn calls_value(code: &str) -> bool {
         "->(",
         "->$",
         "&$",
+        "\\&CORE",
         "&{",
         "require shift",
         "require $",
         "do $",
         "do shift",
-        "<$",
     ];
     let tight: String = code.split(' ').collect();
     let runs_replaced = code

@@ -74,16 +74,6 @@ impl Inspection {
             let part = format!("{prefix}{UNKNOWN}");
             written.learn(&part, &Stdin::Computed, false);
         }
-        if matches!(program, "sed" | "gsed") {
-            // Its script may name the files that `w` writes.
-            for word in args.iter().filter(|word| word.text.contains('w')) {
-                let is_script =
-                    word.text.contains([' ', 'w']) && !word.text.starts_with(['.', '/']);
-                if is_script && word.text.split_whitespace().count() > 1 {
-                    written.learn_code(&word.text);
-                }
-            }
-        }
         if !written.links.learn(program, args) {
             let reason = "it makes more links than are followed";
             self.note_unread(Verdict::Unknown, reason, span);

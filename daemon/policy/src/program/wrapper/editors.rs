@@ -28,8 +28,6 @@ pub(super) fn editor(args: &[Word]) -> Vec<InnerCommand> {
             "w !",
             "write !",
             "exe '!",
-            "terminal ",
-            "term ",
         ];
         let line = behind.iter().find_map(|prefix| text.strip_prefix(prefix));
         started.extend(line.map(|line| InnerCommand::line((at, line))));
@@ -76,7 +74,7 @@ fn is_silent(word: &Word) -> bool {
     letters.ends_with('c') && letters.chars().all(|c| "eEsnc".contains(c))
 }
 
-/// What sed(1) runs: the lines of `e` and of `s///e`.
+/// What sed(1) runs and writes: the lines of `e` and of `s///e`, the files of `w`.
 pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
     const VALUED: Valued<'_> = Valued::These("e expression f file l line-length");
     let options = options(args, VALUED, Order::Permuted);
@@ -91,7 +89,7 @@ pub(super) fn sed(args: &[Word]) -> Vec<InnerCommand> {
         .collect()
 }
 
-/// What a script of sed(1) runs. `at` is the number of the argument that it stands in.
+/// What a script of sed(1) runs and writes. `at` is the number of the argument that it stands in.
 pub(crate) fn sed_script(at: usize, script: &str) -> Vec<InnerCommand> {
     if !script.is_empty() && script.chars().all(|c| c == UNKNOWN) {
         return vec![InnerCommand::Any];
@@ -106,6 +104,7 @@ pub(crate) fn sed_script(at: usize, script: &str) -> Vec<InnerCommand> {
                     started.push(InnerCommand::Unknown(EDITED_TEXT));
                 }
             }
+            Execution::File(path) => started.push(InnerCommand::Writes(path)),
             Execution::Text => started.push(InnerCommand::Unknown(EDITED_TEXT)),
         }
     }
@@ -124,6 +123,29 @@ pub(super) fn opened(args: &[Word]) -> Vec<InnerCommand> {
     pipes
         .map(|(at, word)| InnerCommand::line((at, word.text.trim_matches(['|', ' ']))))
         .collect()
+}
+
+/// Code of perl(1) with the modules that options load before it: `-MIPC::Run=run -e CODE`.
+pub(super) fn with_perl_modules(args: &[Word], started: Vec<InnerCommand>) -> Vec<InnerCommand> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
+    let modules = args.iter().filter_map(|word| {
+        let module = word
+            .text
+            .strip_prefix("-M")
+            .or(word.text.strip_prefix("-m"))?;
+        let end = module.find(|c| !is_part(c)).unwrap_or(module.len());
+        let name = module.get(..end).filter(|name| !name.is_empty())?;
+        Some(format!("use {name};"))
+    });
+    let modules: String = modules.collect();
+    let with_modules = |inner| match inner {
+        InnerCommand::Code { text, at } if !modules.is_empty() => InnerCommand::Code {
+            text: format!("{modules} {text}"),
+            at,
+        },
+        inner => inner,
+    };
+    started.into_iter().map(with_modules).collect()
 }
 
 /// The script of an interpreter that is a program of its own: `python manage.py flush`, `php artisan …`,

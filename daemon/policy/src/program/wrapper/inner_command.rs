@@ -39,6 +39,8 @@ pub(crate) enum InnerCommand {
     },
     /// Something that cannot be known, with the reason.
     Unknown(&'static str),
+    /// A file that it writes, as a script names it.
+    Writes(String),
     /// A reason to doubt what is read.
     Doubtful(&'static str),
     /// Something dangerous that is not a command, with the reason.

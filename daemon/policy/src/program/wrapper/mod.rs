@@ -23,7 +23,7 @@ use crate::shell::word::Word;
 use batches::{find, xargs};
 pub(crate) use by_row::{is_installed, of_variable};
 pub(crate) use editors::sed_script;
-use editors::{editor, interpreter, opened, python_of_uv, script, sed};
+use editors::{editor, interpreter, opened, python_of_uv, script, sed, with_perl_modules};
 use env::env;
 use inner_command::InnerCommand;
 use less::less;
@@ -70,6 +70,9 @@ pub(crate) fn inner_commands(
         _ => by_row::verb_program(program, args),
     };
     started.extend(by_row::started(table, program, args));
+    if program == "perl" {
+        started = with_perl_modules(args, started);
+    }
     if program.ends_with("awk") {
         started = awk::with_variables(args, started);
     }

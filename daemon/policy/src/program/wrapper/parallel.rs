@@ -16,8 +16,24 @@ const VALUED: Valued<'_> = Valued::These(
     "
     j jobs a arg-file S sshlogin C colsep N n I L max-procs max-args max-replace-args max-lines retries delay timeout
     results res joblog tagstring P nice memfree load halt halt-on-error env wd workdir basefile trc return block recstart
-    recend tempdir tmpdir profile J rpl slf sshloginfile arg-sep arg-file-sep",
+    recend tempdir tmpdir profile J rpl slf sshloginfile arg-sep arg-file-sep header H U replace-with parens er extensionreplace
+    basenamereplace bnr dirnamereplace dnr basenameextensionreplace bner seqreplace slotreplace",
 );
+/// Options that give another name to what stands for an argument, or for a part of it.
+const REPLACEMENTS: &[&str] = &[
+    "U",
+    "er",
+    "extensionreplace",
+    "basenamereplace",
+    "bnr",
+    "dirnamereplace",
+    "dnr",
+    "basenameextensionreplace",
+    "bner",
+    "seqreplace",
+    "slotreplace",
+    "rpl",
+];
 
 pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
     let given = options(args, VALUED, Order::OptionsFirst);
@@ -38,15 +54,26 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
     let text = words.join(" ");
     let placeholder = given.value(&["I"]).map_or("{}", |(_, text)| text);
     let name = text.split_whitespace().next().unwrap_or_default();
+    let renamed = REPLACEMENTS
+        .iter()
+        .filter_map(|option| given.value(&[*option]));
+    let renamed = renamed.filter_map(|(_, text)| text.split_whitespace().next());
+    let mut started: Vec<InnerCommand> = perl_expressions(&given, &text, *at).collect();
+    // A value of the first record names a column, and is no argument.
+    let is_renamed = given.has(&["parens", "header"]) && !name.chars().all(is_plain)
+        || renamed.into_iter().any(|place| name.contains(place));
+    if is_renamed {
+        started.push(InnerCommand::Unknown(READS_PROGRAM));
+    }
     let is_program_read = name.contains('{') || name.contains(placeholder);
     if sources.is_empty() {
-        return if is_program_read {
+        started.extend(if is_program_read {
             vec![InnerCommand::Unknown(READS_PROGRAM)]
         } else {
             of_input(args.get(*at..).unwrap_or_default(), &text, *at, placeholder)
-        };
+        });
+        return started;
     }
-    let mut started = Vec::new();
     for arguments in combinations(&given, sources) {
         let is_known = !arguments.iter().any(|argument| argument.contains(UNKNOWN));
         if is_program_read && !is_known {
@@ -64,6 +91,24 @@ pub(super) fn parallel(args: &[Word]) -> Vec<InnerCommand> {
         }
     }
     started
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "-_./".contains(c)
+}
+
+/// The code of Perl in a line, or behind `--rpl`: `{= s/a/b/ =}`. Any of it may start something.
+fn perl_expressions<'a>(
+    given: &'a Options<'_>,
+    text: &'a str,
+    at: usize,
+) -> impl Iterator<Item = InnerCommand> + 'a {
+    let in_line = text.split("{=").skip(1);
+    let in_line = in_line.map(|rest| rest.split("=}").next().unwrap_or(rest));
+    let rpl = given.value(&["rpl"]).into_iter();
+    let rpl = rpl.filter_map(|(_, text)| text.split_once(char::is_whitespace));
+    let code = in_line.chain(rpl.map(|(_, code)| code));
+    code.map(move |code| InnerCommand::code((at, code)))
 }
 
 fn is_source(text: &str) -> bool {

@@ -1,15 +1,17 @@
-//! Scripts of sed(1), as far as they run something.
+//! Scripts of sed(1), as far as they run or write something.
 
-/// What a script runs.
+/// What a script runs or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Execution {
     /// This line: the rest of `e`, or the replacement of `s///e`.
     Line(String),
     /// The text that is edited.
     Text,
+    /// It writes this file: `w FILE`, `W FILE`, `s///w FILE`.
+    File(String),
 }
 
-/// What a script runs.
+/// What a script runs and writes.
 pub(super) fn executions(script: &str) -> Vec<Execution> {
     let mut reader = Reader { rest: script };
     let mut found = Vec::new();
@@ -19,9 +21,10 @@ pub(super) fn executions(script: &str) -> Vec<Execution> {
         };
         match command {
             's' | 'y' => {
-                let Some((replacement, flags)) = reader.substitution(command) else {
+                let Some((replacement, flags, file)) = reader.substitution(command) else {
                     break;
                 };
+                found.extend(file.map(Execution::File));
                 if command == 's' && flags.contains('e') {
                     found.push(Execution::Line(replacement));
                     // The text around what is replaced runs too.
@@ -35,7 +38,10 @@ pub(super) fn executions(script: &str) -> Vec<Execution> {
                     line => Execution::Line(line.to_owned()),
                 });
             }
-            '#' | 'a' | 'i' | 'c' | 'r' | 'R' | 'w' | 'W' => {
+            'w' | 'W' => found.push(Execution::File(reader.line().trim_start().to_owned())),
+            // A text goes on behind a backslash.
+            'a' | 'i' | 'c' => while reader.line().ends_with('\\') {},
+            '#' | 'r' | 'R' => {
                 reader.line();
             }
             ':' | 'b' | 't' | 'T' | 'q' | 'Q' | 'l' | 'L' | 'v' => reader.label(),
@@ -143,8 +149,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The replacement and the flags of `s`.
-    fn substitution(&mut self, command: char) -> Option<(String, String)> {
+    /// The replacement and the flags of `s`, and the file that it writes.
+    fn substitution(&mut self, command: char) -> Option<(String, String, Option<String>)> {
         let delimiter = self.next()?;
         if command == 's' {
             self.pattern(delimiter)?;
@@ -155,9 +161,15 @@ impl Reader<'_> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric());
         let (flags, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         // `w` takes the rest of the line as a file.
-        let flags = flags.split('w').next().unwrap_or(flags).to_owned();
+        let Some((flags, file)) = flags.split_once('w') else {
+            let flags = flags.to_owned();
+            self.rest = rest;
+            return Some((replacement, flags, None));
+        };
+        let (flags, begin) = (flags.to_owned(), file.to_owned());
         self.rest = rest;
-        Some((replacement, flags))
+        let file = begin + &self.line();
+        Some((replacement, flags, Some(file.trim_start().to_owned())))
     }
 
     fn line(&mut self) -> String {

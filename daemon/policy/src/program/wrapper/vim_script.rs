@@ -12,6 +12,14 @@ const PROGRAMS: &str = "
     shellpipe sp shellredir srr";
 const SETS: &str = "se set setl setlocal setg setglobal";
 const READS: &str = "so source ru runtime luaf luafile pyf pyfile py3f py3file";
+/// Commands that write a file: <https://vimhelp.org/editing.txt.html#writing>.
+const WRITES: &str =
+    "w wr wri writ write W wq x xi xit exi exit sav save saveas up upd update wn wN wp";
+const TERMINALS: &str = "ter term termi termin termina terminal";
+/// Commands that map keys: <https://vimhelp.org/map.txt.html>.
+const MAPS: &str = "
+    map nm nmap vm vmap xm xmap smap om omap im imap lm lmap cm cmap tma tmap no nor nore norem noremap nn nno nnoremap vn
+    vno vnoremap xn xno xnoremap snor snoremap ono onoremap ino inoremap ln lno lnoremap cno cnoremap tno tnoremap";
 const ON_EVENTS: &str = "au autocmd";
 /// What gives a command a name: <https://vimhelp.org/map.txt.html#user-commands>.
 const DEFINES: &str = "com comm comma comman command";
@@ -78,6 +86,28 @@ fn by_command(at: usize, command: &str) -> Vec<InnerCommand> {
                 rest = behind.trim_start();
             }
             by_command(at, split_name(rest).1)
+        }
+        name if is_listed(name, WRITES) => {
+            let mut words = rest.split_whitespace();
+            let file = words.rfind(|word| !word.starts_with("++") && *word != ">>");
+            let file = file.filter(|_| !rest.contains('!'));
+            file.map(|file| InnerCommand::Writes(file.to_owned()))
+                .into_iter()
+                .collect()
+        }
+        name if is_listed(name, TERMINALS) => {
+            let line = rest.trim_start();
+            let is_option = |word: &&str| word.starts_with("++");
+            let options = line.split_whitespace().take_while(is_option);
+            let line = options.fold(line, |line, _| split_name(line).1.trim_start());
+            vec![InnerCommand::line((at, line))]
+        }
+        name if is_listed(name, MAPS) => {
+            let line = rest.split_once('!').map(|(_, line)| line);
+            let line = line.and_then(|line| line.split('<').next());
+            line.map(|line| InnerCommand::line((at, line)))
+                .into_iter()
+                .collect()
         }
         name if name.starts_with("norm") && rest.contains(['!', '@', ':']) => {
             vec![InnerCommand::Any]

@@ -126,6 +126,41 @@ fn a_line_typed_into_a_program_may_start_any() {
 }
 
 #[test]
+fn a_pipe_that_code_opens_starts_its_command() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "perl -e 'open F,\"-|\",\"frob\",\"x\"'",
+            "perl -e 'open(F,\"|-\",\"frob\")'",
+            "perl -e 'open F,\"-|:raw\",qw(frob x)'",
+            "perl -e 'open STDIN,\"-|\",\"frob\"'",
+            "perl -e 'open $f{a},\"-|\",\"frob\"'",
+            "perl -e 'open my $h=>\"-|\"=>\"frob\"'",
+            "perl -e '@c=(\"frob\"); open F,\"-|\",@c'",
+            "perl -e '$m=\"-|\"; open(F,$m,\"frob\")'",
+            "perl -e '$m=shift; open(F,$m,x())' x",
+            "perl -e 'open(F,\"|-\",\"sh\")'",
+            "perl -e '*x=\\&CORE::open; x(F,\"-|\",\"frob\")'",
+            "perl -MIO::Pipe -e 'IO::Pipe->new->writer(\"frob\")'",
+            "perl -MIO::Pipe -e '$p=IO::Pipe->new; $p->reader(@ARGV)' x",
+            "perl -MIPC::Run3 -e 'run3 [\"frob\"]'",
+            "perl -MIPC::System::Simple=systemx -e 'systemx(\"frob\",\"x\")'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "perl -e 'open(my $h,\"-|\",\"ls\",\"-l\") or die; while (<$h>) { print }'",
+            "perl -e 'open(my $h,\"<:encoding(UTF-8)\",\"a\") || die; print <$h>'",
+            "perl -e 'my $mode=\"<\"; open(my $h,$mode,\"a.txt\") or die; print <$h>'",
+            "perl -e 'open F,\"a.txt\" or die; print <F>'",
+            "awk 'BEGIN{cmd=\"date +%s\"; cmd|getline t; print t}'",
+            "awk 'BEGIN{cmd=\"sort\"; print 3|cmd; close(cmd)}'",
+        ],
+    );
+}
+
+#[test]
 fn the_operands_of_a_call_stand_behind_the_name_that_it_gives() {
     let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
     for (program, code) in [
@@ -148,6 +183,63 @@ fn the_operands_of_a_call_stand_behind_the_name_that_it_gives() {
     for (program, code) in [
         ("python3", "import os; os.execlp('git','git','status')"),
         ("ruby", "exec ['git','x'],'status'"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_eq!(effect, Effect::Allow, "{program}: {code}");
+    }
+}
+
+#[test]
+fn a_text_that_a_method_changes_is_no_constant() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "lua -e 'os.execute((\"xfrob\"):sub(2))'",
+            "lua -e 'os.execute((\"1frob\"):gsub(\"%d\",\"\"))'",
+            "ruby -e 'system \"gspc\".tr(\"b-z\",\"a-y\")'",
+            "ruby -e 'system \"xfyrob\".delete(\"xy\")'",
+            "python3 -c 'import os; os.system(\"xfrob\".strip(\"x\"))'",
+            "python3 -c 'import os; os.system(b\"+AGY-rob\".decode(\"utf-7\"))'",
+            "python3 -c 'import os; os.system(\"fxrobx\".replace(\"x\",\"\",1))'",
+            "node -e 'require(\"child_process\").execSync(\"ffrob\".replace(\"f\",\"\"))'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "node -e 'console.log(require(\"child_process\").execSync(\"git log\").toString(\"utf8\"))'",
+        ],
+    );
+}
+
+#[test]
+fn a_word_of_a_list_that_is_no_text_may_be_any() {
+    let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    for (program, code) in [
+        ("perl", "my ($x)=('status'); ($x)=('push'); system 'git',$x"),
+        ("perl", "my $x='status'; $_='push' for $x; system 'git',$x"),
+        (
+            "perl",
+            "my $x='status'; my $r=\\$x; $$r='push'; system 'git',$x",
+        ),
+        ("perl", "my $x='status'; ${'x'}='push'; system 'git',$x"),
+        ("perl", "my $x='push2'; chop $x; exec('git',$x)"),
+        ("perl", "system 'git', shift"),
+        ("perl", "system('git','-C',$d,'push')"),
+        ("perl", "system('git',\"pu$x\")"),
+        ("ruby", "x='status'; x.replace('push'); system 'git',x"),
+        ("ruby", "['push'].each { |x| system 'git', x }"),
+        ("ruby", "spawn('git',*x)"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_ne!(effect, Effect::Allow, "{program}: {code}");
+    }
+    for (program, code) in [
+        ("perl", "system 'ls', $_ for @ARGV"),
+        ("perl", "system('git','status') == 0 or die 'x'"),
+        ("perl", "system 'git','log' || die 'x'"),
+        ("ruby", "system('git', 'log', out: File::NULL)"),
+        ("ruby", "system 'ls', *ARGV"),
     ] {
         let effect = judged(program, code, &denies).effect;
         assert_eq!(effect, Effect::Allow, "{program}: {code}");

@@ -3,6 +3,7 @@
 mod code;
 mod grammar;
 mod helpers;
+mod later;
 mod order;
 mod programs;
 mod script_of_stdin;

@@ -6,6 +6,7 @@
 //! that such a reader does not take is unread: it may do anything.
 
 mod awk;
+pub(crate) mod erb;
 mod escapes;
 mod grammar;
 mod javascript;
@@ -137,6 +138,7 @@ fn reader_of(program: &str) -> Option<Reader> {
         }
         "ruby" | "irb" | "pry" => Reader::Grammar(&ruby::RUBY),
         "lua" | "luajit" | "texlua" => Reader::Grammar(&lua::LUA),
+        "erb" | "erubi" => Reader::Own(erb::plain),
         "perl" => Reader::Own(perl::plain),
         _ if stem.ends_with("awk") => Reader::Own(awk::plain),
         _ => return None,
