@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use termd_proto::Offset;
 use termd_proto::interact::{
     Activity, DEFAULT_WAIT_FOR_MS, GetActivity, Interact, TypeInput, Until, WaitFor, WaitForResult,
 };
@@ -54,8 +55,14 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(WaitCondition, 
 }
 
 impl InteractHandler {
-    fn secrets_of(&self, context: &ConnectionContext, terminal: &Arc<Terminal>) -> Option<Secrets> {
-        self.output_secrets.finder(context.reader(), terminal)
+    async fn secrets_of(
+        &self,
+        context: &ConnectionContext,
+        terminal: &Arc<Terminal>,
+        since: Offset,
+    ) -> RpcResult<Option<Secrets>> {
+        let finder = (self.output_secrets).finder(context.reader(), terminal, since);
+        Ok(finder.await.map_err(TerminalError::from)?)
     }
 
     async fn hide_secrets(
@@ -111,13 +118,14 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
-        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let end = terminal.end();
         let since = since.unwrap_or(end);
         if since > end {
             let problem = format!("is past the end of the output, which is {end}");
             return Err(RpcError::invalid_params("since", &problem));
         }
+        let secrets = self.secrets_of(&context, &terminal, since).await?;
+        let condition = condition.hiding(secrets);
         let waited = wait::wait_for(&self.store, &terminal, since, &condition, None, deadline);
         self.hide_secrets(&context, &terminal, waited.await?).await
     }
@@ -137,9 +145,10 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
-        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let own_input = OwnInput::of(&input);
         let since = terminal.end();
+        let secrets = self.secrets_of(&context, &terminal, since).await?;
+        let condition = condition.hiding(secrets);
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
         let typing_params = TypeInput {
             id,

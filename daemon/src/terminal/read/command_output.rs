@@ -3,11 +3,11 @@
 use termd_proto::Offset;
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::terminal::{Encoding, ReadResult};
-use termd_vt::plain::{PlainText, Screen};
 
 use super::checked_max_bytes;
 use super::encoded::Encoded;
 use super::options::styles_of;
+use super::plain_resolver::resolver_within;
 use super::text::Completeness;
 use super::text_page::text_page;
 use crate::terminal::error::TerminalError;
@@ -48,9 +48,9 @@ pub async fn read_command(
     let (start, seen) = (span.start.min(until), span.end().min(until));
     let completeness = Completeness::after_exit(is_end && seen >= until);
     let (text, data, end) = if encoding.is_plain() {
-        let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary)
-            .with_styles(styles_of(encoding));
-        let (text, end) = text_page(resolver, &span.bytes, completeness, None);
+        let (bounds, size) = ((command.start, start), progress.size.into());
+        let resolver = resolver_within(transcript, bounds, size, styles_of(encoding));
+        let (text, end) = text_page(resolver.await?, &span.bytes, completeness, None);
         (Some(text), None, end)
     } else {
         let encoded = Encoded::new(&span.bytes, encoding, completeness);
