@@ -334,6 +334,29 @@ fn keys_and_files_of_settings_are_hidden() {
 }
 
 #[test]
+fn the_end_of_a_key_is_hidden_without_its_beginning() {
+    let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz";
+    let end = "-----END RSA PRIVATE KEY-----";
+    for (text, lines) in [
+        (format!("$ tail\n{line}\n{line}\nAAAAMw==\n{end}\n$ "), 2),
+        (format!("{line}\r\n{end}\r\n"), 1),
+        (
+            format!("+{line}\n+{line}\n+=aB3d\n+-----END PGP PRIVATE KEY BLOCK-----\n"),
+            2,
+        ),
+        (format!("{line}\nPrivate-MAC: 9f0f6a9bc4c5\n"), 1),
+        (format!("{line}\nand\nso\non\n{end}\n"), 0),
+        (format!("{line}\n-----END CERTIFICATE-----\n"), 0),
+        (format!("{line}\n\n{line}\n{end}\n"), 1),
+    ] {
+        let shown = shown_as(&text);
+        assert_eq!(shown.matches("[secret]").count(), lines, "{shown}");
+        let left = text.matches(line).count() - lines;
+        assert_eq!(shown.matches(line).count(), left, "{shown}");
+    }
+}
+
+#[test]
 fn the_end_of_a_ttys_line_hides_no_setting() {
     for end in ["\n", "\r\n", "\r\r\n"] {
         for (line, value) in [
