@@ -12,7 +12,7 @@ use serde_json::Value;
 use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::Offset;
-use termd_proto::interact::MatchedText;
+use termd_proto::interact::{MatchedText, WaitForResult};
 use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
 use termd_proto::terminal::{Encoding, Front, ReadResult};
 use termd_vt::Model;
@@ -21,6 +21,8 @@ use self::surroundings::{Form, Surroundings, context, same_length};
 use super::gate::PolicyInForce;
 use crate::terminal::Terminal;
 use crate::terminal::output::transcript::TranscriptError;
+use crate::terminal::read::raw_tail::Tail;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::wait::pattern::Secrets;
 
 /// Rows on each side of those of a screen in which a secret may begin or end: as long as a private key.
@@ -44,8 +46,9 @@ impl OutputSecrets {
         &self,
         front: Front,
         terminal: &Terminal,
-        (mut result, encoding): (ReadResult, Encoding),
+        (result, encoding): (Unfiltered<ReadResult>, Encoding),
     ) -> Result<ReadResult, TranscriptError> {
+        let mut result = result.into_printed();
         let range = (result.start, result.end);
         if let Some(text) = &result.text {
             let hidden = self.hidden_between(front, terminal, (text, encoding), range);
@@ -66,6 +69,35 @@ impl OutputSecrets {
                 }
             }
             result.data = Some(BASE64.encode(bytes));
+        }
+        Ok(result)
+    }
+
+    /// The end of a terminal's output, as it is given to a client of this front.
+    pub(crate) async fn hide_in_tail(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        (tail, encoding): (Unfiltered<Tail>, Encoding),
+    ) -> Result<Tail, TranscriptError> {
+        let mut tail = tail.into_printed();
+        let (text, range) = ((tail.text.as_str(), encoding), (tail.start, tail.end));
+        if let Some(hidden) = self.hidden_between(front, terminal, text, range).await? {
+            tail.text = hidden;
+        }
+        Ok(tail)
+    }
+
+    /// What came of a wait, as it is given to a client of this front.
+    pub(crate) async fn hide_in_wait(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        result: Unfiltered<WaitForResult>,
+    ) -> Result<WaitForResult, TranscriptError> {
+        let mut result = result.into_printed();
+        if let Some(matched) = &mut result.matched {
+            self.hide_in_match(front, terminal, matched).await?;
         }
         Ok(result)
     }
@@ -105,7 +137,7 @@ impl OutputSecrets {
 
     /// The text of a range of output without the secrets in it; `None`: it stays. A secret may begin before
     /// the range, and end after it.
-    pub(crate) async fn hidden_between(
+    async fn hidden_between(
         &self,
         front: Front,
         terminal: &Terminal,
@@ -168,7 +200,7 @@ impl OutputSecrets {
     }
 
     /// Hides secrets in what matched a pattern, also one that the match is only a part of.
-    pub(crate) async fn hide_in_match(
+    async fn hide_in_match(
         &self,
         front: Front,
         terminal: &Terminal,

@@ -16,6 +16,7 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, InputSender, OutputSecrets, Typist};
 use crate::store::Store;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::wait::pattern::Secrets;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};
 use crate::terminal::{Terminal, TerminalError};
@@ -69,14 +70,10 @@ impl InteractHandler {
         &self,
         context: &ConnectionContext,
         terminal: &Terminal,
-        mut result: WaitForResult,
+        result: Unfiltered<WaitForResult>,
     ) -> RpcResult<WaitForResult> {
-        if let Some(matched) = &mut result.matched {
-            let (secrets, reader) = (&self.output_secrets, context.reader());
-            let hidden = secrets.hide_in_match(reader, terminal, matched).await;
-            hidden.map_err(TerminalError::from)?;
-        }
-        Ok(result)
+        let hidden = (self.output_secrets).hide_in_wait(context.reader(), terminal, result);
+        Ok(hidden.await.map_err(TerminalError::from)?)
     }
 
     async fn type_input(
@@ -167,10 +164,10 @@ impl InteractHandler {
             Some(own_input),
             deadline,
         );
-        let result = WaitForResult {
+        let result = waited.await?.map(|result| WaitForResult {
             sent: Some(sent),
-            ..waited.await?
-        };
+            ..result
+        });
         self.hide_secrets(&context, &terminal, result).await
     }
 

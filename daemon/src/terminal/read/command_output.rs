@@ -10,6 +10,7 @@ use super::options::styles_of;
 use super::plain_resolver::resolver_within;
 use super::text::Completeness;
 use super::text_page::text_page;
+use super::unfiltered::Unfiltered;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::progress::Progress;
@@ -23,7 +24,7 @@ pub async fn read_command(
     since: Option<Offset>,
     max_bytes: Option<u64>,
     encoding: Encoding,
-) -> Result<ReadResult, TerminalError> {
+) -> Result<Unfiltered<ReadResult>, TerminalError> {
     terminal.touch();
     let max = checked_max_bytes(max_bytes)?;
     // Read before the bytes: the exit is published after all output.
@@ -56,7 +57,7 @@ pub async fn read_command(
         let encoded = Encoded::new(&span.bytes, encoding, completeness);
         (encoded.text, encoded.data, start + encoded.taken as u64)
     };
-    Ok(ReadResult {
+    Ok(Unfiltered::new(ReadResult {
         text,
         data,
         start,
@@ -69,7 +70,7 @@ pub async fn read_command(
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
         sizes: None,
-    })
+    }))
 }
 
 /// Up to where the output is known to be a command's.
