@@ -156,6 +156,13 @@ pub struct AuditVerdict {
     pub checked: u64,
     /// The first row whose hash, number or link is wrong; absent: the chain is whole.
     pub first_bad: Option<BadRecord>,
+    /// What is wrong, in order: at most [`MAX_BAD_RECORDS`] of the rows, and what is missing at either end. A
+    /// row is here once for each thing that is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bad: Vec<BadRecord>,
+    /// How much is wrong, with what `bad` has no room for.
+    #[serde(default)]
+    pub bad_count: u64,
     /// The last good row's hash: the chain's head, if nothing is wrong.
     pub head: Option<String>,
     /// What is wrong with the database beside the rows, for a person: its schema is not termd's, or an
@@ -163,6 +170,9 @@ pub struct AuditVerdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database_fault: Option<String>,
 }
+
+/// Most faults of rows that an answer names: a chain that was changed throughout has one for each row.
+pub const MAX_BAD_RECORDS: usize = 100;
 
 /// A row that breaks the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ pub mod error;
 pub mod event;
 pub mod file;
 pub mod glance;
+pub mod hyperlink;
 pub mod id;
 pub mod import;
 pub mod interact;

@@ -21,6 +21,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "hidden_secrets_are_found_in_dumps_and_files",
         no_form_of_it_is_shown,
     ),
+    (
+        "hidden_secrets_that_are_cut_stay_hidden_in_part",
+        no_part_of_a_cut_one_is_shown,
+    ),
+    (
+        "hidden_secrets_stay_hidden_where_a_limit_cuts",
+        no_limit_shows_a_part,
+    ),
 ];
 
 const HIDING: &str = "[policy]\nhide_secrets = true\n";
@@ -28,6 +36,23 @@ const HIDING: &str = "[policy]\nhide_secrets = true\n";
 const COLS: u16 = 20;
 /// The shortest part of the token that counts as shown.
 const PART_BYTES: usize = 8;
+/// The same where no more was asked for than half of that.
+const SHORT_PART_BYTES: usize = 4;
+/// What cuts a token and shows nothing within it.
+const CUTS: &[&str] = &[
+    "\u{1b}[31m",
+    "\u{1b}]0;x\u{1b}\\",
+    "\u{1b}Pq#0\u{1b}\\",
+    "\u{1b}(0\u{1b}(B",
+    "\u{1b}[3\u{18}",
+    "\u{1b}]0;a\u{18}",
+    "\u{1b}]0;a\nb\u{7}",
+    "\u{1b}Pq\n\u{1b}\\",
+    "\u{1b}7\u{1b}[9;1Hz z\u{1b}8",
+    "\u{1b}7\u{1b}[B\u{1b}[3Gq\u{1b}8",
+    "\n\u{1b}[A\u{1b}[15C",
+    "\t\u{1b}[16G",
+];
 
 fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
@@ -67,12 +92,16 @@ fn assert_hidden(what: &str, answer: &Value) {
 }
 
 fn assert_no_part(what: &str, answer: &Value, secret: &str) {
+    assert_no_part_of(PART_BYTES, what, answer, secret);
+}
+
+fn assert_no_part_of(bytes: usize, what: &str, answer: &Value, secret: &str) {
     let mut text = answer.to_string();
     if let Some(data) = answer["data"].as_str() {
         let bytes = BASE64.decode(data).unwrap();
         text.push_str(&String::from_utf8_lossy(&bytes));
     }
-    let parts = secret.as_bytes().windows(PART_BYTES);
+    let parts = secret.as_bytes().windows(bytes);
     for part in parts.map(|part| std::str::from_utf8(part).unwrap()) {
         assert!(!text.contains(part), "{what}: {part} in {text}");
     }
@@ -217,4 +246,89 @@ fn no_form_of_it_is_shown() {
     let screen = agent.ok("session.screen", &json!({ "id": id, "format": "text" }));
     assert_hidden("screen", &screen);
     assert_no_part("screen", &screen, body);
+}
+
+/// Reads from and up to each place of a token that is cut in its middle, by each method and in each form.
+fn no_part_of_a_cut_one_is_shown() {
+    let daemon = TestDaemon::configured(HIDING);
+    let token = token();
+    let (start, end) = token.split_at(15);
+    let mut agent = client(&daemon, "mcp", "an agent");
+    for (index, cut) in CUTS.iter().enumerate() {
+        let printed = format!("{start}{cut}{end}\ndone\n");
+        fs::write(daemon.path("cut"), &printed).unwrap();
+        let id = agent.create_terminal(&json!({
+            "command": "sh", "args": ["-c", "stty -opost; cat cut; read line"],
+            "cwd": daemon.path(""), "cols": 80, "rows": 10,
+        }));
+        client(&daemon, "cli", "a person").wait_for_text(&id, "done");
+        for at in 0..printed.len() - "\ndone\n".len() {
+            for encoding in ["text", "styled", "raw", "base64"] {
+                for (since, most) in [(at, 1_000), (0, at.max(4)), (at, 20), (at, 4)] {
+                    let reading = json!({
+                        "id": id, "since": since, "max_bytes": most, "encoding": encoding,
+                    });
+                    let mut of_command = reading.clone();
+                    of_command["number"] = json!(0);
+                    let bytes = if most == 4 {
+                        SHORT_PART_BYTES
+                    } else {
+                        PART_BYTES
+                    };
+                    for (method, params) in
+                        [("session.read", &reading), ("command.read", &of_command)]
+                    {
+                        let answer = agent.ok(method, params);
+                        let what = format!("{index} {cut:?} {method} {params}");
+                        assert_no_part_of(bytes, &what, &answer, &token);
+                    }
+                }
+            }
+            for guess in [&end[..PART_BYTES], &end[PART_BYTES..]] {
+                let params = json!({
+                    "id": id, "since": at, "until": { "pattern": guess }, "timeout_ms": 1,
+                });
+                let answer = agent.ok("session.wait_for", &params);
+                assert!(answer["matched"].is_null(), "{cut:?} {params}: {answer}");
+            }
+        }
+    }
+}
+
+/// A client of ACP bounds what it is shown of the output's end.
+fn no_limit_shows_a_part() {
+    let daemon = TestDaemon::configured(HIDING);
+    let token = token();
+    let (start, end) = token.split_at(15);
+    let mut agent = client(&daemon, "acp", "an agent");
+    for cut in [
+        "",
+        "\u{1b}[31m",
+        "\u{1b}]0;x\u{1b}\\",
+        "\u{1b}[s\u{1b}[5;5Hzz\u{1b}[u",
+    ] {
+        let before = "A".repeat(50);
+        fs::write(
+            daemon.path("cut"),
+            format!("{before} {start}{cut}{end} bbbbb\n"),
+        )
+        .unwrap();
+        for output in ["plain", "raw"] {
+            for limit in 5..66 {
+                let created = agent.ok(
+                    "terminal/create",
+                    &json!({
+                        "sessionId": "s", "command": "cat", "args": ["cut"],
+                        "cwd": daemon.path(""), "outputByteLimit": limit,
+                        "_meta": { "termd": { "output": output } },
+                    }),
+                );
+                let terminal = json!({ "sessionId": "s", "terminalId": created["terminalId"] });
+                agent.ok("terminal/wait_for_exit", &terminal);
+                let answer = agent.ok("terminal/output", &terminal);
+                assert_no_part(&format!("{cut:?} {output} {limit}"), &answer, &token);
+                agent.ok("terminal/release", &terminal);
+            }
+        }
+    }
 }

@@ -6,6 +6,8 @@
 //! run programs, and get new ones. Sources: ECMA-48, xterm's "Control Sequences", kitty's protocol
 //! extensions.
 
+use termd_proto::hyperlink::{is_plain, may_link};
+
 use super::notification;
 use super::undo::Undo;
 
@@ -39,6 +41,8 @@ pub(super) enum ControlFunction<'a> {
     SetKeys,
     /// OSC 0, 1, 2.
     Title,
+    /// OSC 8 whose address is not given to a person: a link ends where this one would begin.
+    EndLink,
     /// OSC 104, 105, 110 to 119.
     ResetColours(u16),
     /// RIS.
@@ -173,7 +177,7 @@ fn osc_function(body: &str) -> Option<ControlFunction<'_>> {
     }
     Some(match number.parse().ok()? {
         0_u16..=2 => ControlFunction::Title,
-        8 => ControlFunction::Switch(Undo::Link),
+        8 => link(value?)?,
         // `?` asks for a colour.
         number @ (4 | 5 | 10..=19) if value.is_some_and(|value| !value.contains('?')) => {
             ControlFunction::Switch(Undo::Colours(number + 100))
@@ -181,5 +185,16 @@ fn osc_function(body: &str) -> Option<ControlFunction<'_>> {
         number @ (9 | 99 | 777) => notification::function(number, value?)?,
         number @ (104 | 105 | 110..=119) => ControlFunction::ResetColours(number),
         _ => return None,
+    })
+}
+
+/// OSC 8: `params;address`. An empty address ends a link.
+fn link(value: &str) -> Option<ControlFunction<'_>> {
+    let (params, target) = value.split_once(';')?;
+    let passes = is_plain(params) && (target.is_empty() || may_link(target));
+    Some(if passes {
+        ControlFunction::Switch(Undo::Link)
+    } else {
+        ControlFunction::EndLink
     })
 }

@@ -183,6 +183,7 @@ impl Switched {
                 }
                 put_seen(sequence, out);
             }
+            ControlFunction::EndLink => out.extend(b"\x1b]8;;\x1b\\"),
             // The person's own colours stay.
             ControlFunction::ResetColours(number) => {
                 if self.undo.contains(&Undo::Colours(number)) {

@@ -1,5 +1,7 @@
 //! Secrets in output that goes to a model.
 
+mod surroundings;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -7,25 +9,23 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
-use termd_policy::secrets::output::{
-    KnownSecrets, OutputPiece, escape_sequence_bytes, open_sequence,
-};
+use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::Offset;
-use termd_proto::interact::MatchedText;
+use termd_proto::interact::{MatchedText, WaitForResult};
 use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
 use termd_proto::terminal::{Encoding, Front, ReadResult};
 use termd_vt::Model;
 
+use self::surroundings::{Form, Surroundings, context, same_length};
 use super::gate::PolicyInForce;
 use crate::terminal::Terminal;
-use crate::terminal::output::transcript::{Span, TranscriptError};
+use crate::terminal::output::transcript::TranscriptError;
+use crate::terminal::read::raw_tail::Tail;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::wait::pattern::Secrets;
 
-/// Output on each side of what is read in which a secret may begin or end, in bytes: as long as a private
-/// key.
-const CONTEXT_BYTES: u64 = 4 * 1024;
-/// The same for a screen, in rows.
+/// Rows on each side of those of a screen in which a secret may begin or end: as long as a private key.
 const CONTEXT_ROWS: i64 = 100;
 /// Stands for each byte of a secret where lengths have to stay: in exact bytes and on screens.
 const MASK: char = '*';
@@ -46,8 +46,9 @@ impl OutputSecrets {
         &self,
         front: Front,
         terminal: &Terminal,
-        (mut result, encoding): (ReadResult, Encoding),
+        (result, encoding): (Unfiltered<ReadResult>, Encoding),
     ) -> Result<ReadResult, TranscriptError> {
+        let mut result = result.into_printed();
         let range = (result.start, result.end);
         if let Some(text) = &result.text {
             let hidden = self.hidden_between(front, terminal, (text, encoding), range);
@@ -59,19 +60,44 @@ impl OutputSecrets {
             && self.are_hidden_everywhere(front)
             && let Ok(mut bytes) = BASE64.decode(data)
         {
-            let (before, after) = context(terminal, range).await?;
+            let around = Surroundings::of(&self.redactor, terminal, range, Form::Exact).await?;
             let text = same_length(&bytes);
-            let piece = OutputPiece {
-                before: &before,
-                text: &text,
-                after: &after,
-            };
-            for part in self.redactor.secret_parts(&terminal.record.secrets, piece) {
+            let known = &terminal.record.secrets;
+            for part in self.redactor.secret_parts(known, around.piece(&text)) {
                 if let Some(secret) = bytes.get_mut(part.range) {
                     secret.fill(MASK as u8);
                 }
             }
             result.data = Some(BASE64.encode(bytes));
+        }
+        Ok(result)
+    }
+
+    /// The end of a terminal's output, as it is given to a client of this front.
+    pub(crate) async fn hide_in_tail(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        (tail, encoding): (Unfiltered<Tail>, Encoding),
+    ) -> Result<Tail, TranscriptError> {
+        let mut tail = tail.into_printed();
+        let (text, range) = ((tail.text.as_str(), encoding), (tail.start, tail.end));
+        if let Some(hidden) = self.hidden_between(front, terminal, text, range).await? {
+            tail.text = hidden;
+        }
+        Ok(tail)
+    }
+
+    /// What came of a wait, as it is given to a client of this front.
+    pub(crate) async fn hide_in_wait(
+        &self,
+        front: Front,
+        terminal: &Terminal,
+        result: Unfiltered<WaitForResult>,
+    ) -> Result<WaitForResult, TranscriptError> {
+        let mut result = result.into_printed();
+        if let Some(matched) = &mut result.matched {
+            self.hide_in_match(front, terminal, matched).await?;
         }
         Ok(result)
     }
@@ -111,7 +137,7 @@ impl OutputSecrets {
 
     /// The text of a range of output without the secrets in it; `None`: it stays. A secret may begin before
     /// the range, and end after it.
-    pub(crate) async fn hidden_between(
+    async fn hidden_between(
         &self,
         front: Front,
         terminal: &Terminal,
@@ -121,18 +147,16 @@ impl OutputSecrets {
         if !self.are_hidden(front) || text.is_empty() {
             return Ok(None);
         }
+        let form = match encoding {
+            Encoding::Text | Encoding::Styled => Form::Resolved,
+            Encoding::Raw | Encoding::Base64 => Form::Exact,
+        };
         // A model cannot choose what its shell reads, which is all from the start on.
-        let (before, after) = match encoding {
-            _ if front == Front::Shell => Default::default(),
-            Encoding::Text | Encoding::Styled => printed_context(terminal, range).await?,
-            Encoding::Raw | Encoding::Base64 => context(terminal, range).await?,
+        let around = match front {
+            Front::Shell => Surroundings::default(),
+            _ => Surroundings::of(&self.redactor, terminal, range, form).await?,
         };
-        let piece = OutputPiece {
-            before: &before,
-            text,
-            after: &after,
-        };
-        Ok(self.redactor.output(&terminal.record.secrets, piece))
+        Ok((self.redactor).output(&terminal.record.secrets, around.piece(text)))
     }
 
     /// Lines of output without the secrets in them; `None`: they stay.
@@ -150,24 +174,33 @@ impl OutputSecrets {
         (self.are_hidden(front)).then(|| self.redactor.output(known, piece))?
     }
 
-    /// What finds the secrets in a terminal's text, where they are hidden from clients of the front.
-    pub(crate) fn finder(&self, front: Front, terminal: &Arc<Terminal>) -> Option<Secrets> {
+    /// What finds the secrets in a terminal's text from an offset on, where they are hidden from clients of
+    /// the front.
+    pub(crate) async fn finder(
+        &self,
+        front: Front,
+        terminal: &Arc<Terminal>,
+        since: Offset,
+    ) -> Result<Option<Secrets>, TranscriptError> {
         if !self.are_hidden_everywhere(front) {
-            return None;
+            return Ok(None);
         }
         let (redactor, terminal) = (self.redactor.clone(), Arc::clone(terminal));
-        Some(Arc::new(move |text| {
+        let range = (since, since);
+        let around = Surroundings::of(&redactor, &terminal, range, Form::Resolved).await?;
+        Ok(Some(Arc::new(move |text| {
             let piece = OutputPiece {
-                text,
-                ..OutputPiece::default()
+                // It is in the text.
+                after: "",
+                ..around.piece(text)
             };
             let parts = redactor.secret_parts(&terminal.record.secrets, piece);
             parts.into_iter().map(|part| part.range).collect()
-        }))
+        })))
     }
 
     /// Hides secrets in what matched a pattern, also one that the match is only a part of.
-    pub(crate) async fn hide_in_match(
+    async fn hide_in_match(
         &self,
         front: Front,
         terminal: &Terminal,
@@ -177,24 +210,19 @@ impl OutputSecrets {
             return Ok(());
         }
         let range = (matched.start, matched.end);
-        let (before, after) = printed_context(terminal, range).await?;
+        let around = Surroundings::of(&self.redactor, terminal, range, Form::Resolved).await?;
         let first_line = matched.text.lines().next().unwrap_or_default();
         let begins = matched.line.find(first_line).unwrap_or_default();
         let known = &terminal.record.secrets;
         let in_line = OutputPiece {
             before: matched.line.get(..begins).unwrap_or_default(),
-            text: &matched.text,
             after: (matched.line)
                 .get(begins + matched.text.len()..)
-                .unwrap_or(&after),
+                .unwrap_or(&around.after),
+            ..around.piece(&matched.text)
         };
         let text = self.redactor.output(known, in_line);
-        let whole = OutputPiece {
-            before: &before,
-            text: &matched.line,
-            after: &after,
-        };
-        if let Some(line) = self.redactor.output(known, whole) {
+        if let Some(line) = (self.redactor).output(known, around.piece(&matched.line)) {
             matched.line = line;
         }
         if let Some(text) = text {
@@ -327,53 +355,4 @@ impl OutputSecrets {
             hidden(text)
         }
     }
-}
-
-/// What was printed before and after a range of output.
-async fn context(
-    terminal: &Terminal,
-    (start, end): (Offset, Offset),
-) -> Result<(String, String), TranscriptError> {
-    let transcript = &terminal.transcript;
-    let before = transcript
-        .read_range(start.back(CONTEXT_BYTES), start)
-        .await?;
-    let after = transcript.read(end, CONTEXT_BYTES).await?;
-    // What lies beyond a gap is not next to the range.
-    let text = |span: &Span, borders: bool| borders.then(|| same_length(&span.bytes));
-    Ok((
-        text(&before, before.end() == start).unwrap_or_default(),
-        text(&after, after.start == end).unwrap_or_default(),
-    ))
-}
-
-/// What was printed before and after a range of which the text without escape sequences is known: nothing of a
-/// sequence that an end of the range cuts.
-async fn printed_context(
-    terminal: &Terminal,
-    range: (Offset, Offset),
-) -> Result<(String, String), TranscriptError> {
-    let (mut before, mut after) = context(terminal, range).await?;
-    if let Some(open) = open_sequence(&before) {
-        before.truncate(open);
-    }
-    let end = range.1;
-    let last = terminal.transcript.read_range(end.back(CONTEXT_BYTES), end);
-    let last = same_length(&last.await?.bytes);
-    if let Some(sequence) = open_sequence(&last).and_then(|open| last.get(open..)) {
-        let mut sequence = [sequence, &after].concat();
-        let length = escape_sequence_bytes(&sequence).unwrap_or(sequence.len());
-        after = sequence.split_off(length);
-    }
-    Ok((before, after))
-}
-
-/// Bytes as text of the same length. A NUL, which shows nothing either, stands for a wrong byte.
-fn same_length(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '\0'));
-    }
-    text
 }

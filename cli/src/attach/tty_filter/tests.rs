@@ -244,6 +244,21 @@ fn what_draws_passes_byte_for_byte() {
 }
 
 #[test]
+fn a_link_that_misleads_or_runs_something_is_none() {
+    for value in [
+        ";http://a/\u{202e}b",
+        ";http://a/\u{e0041}\u{200b}",
+        ";http://a/\u{2028}",
+        "id=\u{202e};http://a/",
+        ";javascript:alert(1)",
+        ";a",
+    ] {
+        let link = format!("\x1b]8;{value}\x1b\\link\x1b]8;;\x07");
+        assert_passes(link.as_bytes(), b"\x1b]8;;\x1b\\link\x1b]8;;\x07");
+    }
+}
+
+#[test]
 fn everything_switched_is_switched_back() {
     let table: [(&[u8], &[u8]); 24] = [
         (b"plain\r\n\x1b[2J\x1b[3;4H", b""),

@@ -89,18 +89,31 @@ fn exit_code(verdict: &AuditVerdict, report: Option<&Report>) -> ExitCode {
 }
 
 fn chain_line(verdict: &AuditVerdict) -> String {
-    let chain = match &verdict.first_bad {
-        None => format!(
+    let chain = if verdict.first_bad.is_none() {
+        format!(
             "{} records, none changed or missing; the last one's hash is {}\n",
             verdict.checked,
             (verdict.head.as_deref()).map_or_else(|| "-".to_owned(), escaped)
-        ),
-        Some(bad) => format!("record {} is bad: {}\n", bad.seq, escaped(&bad.reason)),
+        )
+    } else {
+        bad_lines(verdict)
     };
     match &verdict.database_fault {
         None => chain,
         Some(fault) => format!("{chain}the database is not whole: {}\n", escaped(fault)),
     }
+}
+
+fn bad_lines(verdict: &AuditVerdict) -> String {
+    // A daemon of before names one.
+    let only = verdict.bad.is_empty().then_some(verdict.first_bad.as_ref());
+    let bad = verdict.bad.iter().chain(only.flatten());
+    let named = verdict.bad.len() as u64;
+    let more = verdict.bad_count.saturating_sub(named);
+    let more = (more > 0).then(|| format!("and {more} more\n"));
+    bad.map(|bad| format!("record {} is bad: {}\n", bad.seq, escaped(&bad.reason)))
+        .chain(more)
+        .collect()
 }
 
 fn journal_lines(report: &Report, verdict: &AuditVerdict) -> String {

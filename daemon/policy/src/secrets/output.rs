@@ -4,6 +4,8 @@
 //! shape of a service's token, a private key or an address with a password. What a command line's grammar
 //! would tell is not looked for: output has none.
 
+mod nearby;
+
 use std::cmp::Reverse;
 use std::fmt;
 use std::iter;
@@ -12,6 +14,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::nearby::NearbySecrets;
 use super::finding::Finding;
 use super::printed_text::{PrintedText, control_strings, seen};
 pub use super::printed_text::{escape_sequence_bytes, open_sequence};
@@ -115,6 +118,8 @@ pub struct OutputPiece<'a> {
     pub text: &'a str,
     /// What was printed after it.
     pub after: &'a str,
+    /// The secrets near it, of which parts may stand in it.
+    pub nearby: Option<&'a NearbySecrets>,
 }
 
 /// A part of a piece of output that shows some of a secret.
@@ -151,6 +156,7 @@ impl Redactor {
             before,
             text,
             after,
+            nearby,
         } = piece;
         let whole = [before, text, after].concat();
         let bounds = before.len()..before.len() + text.len();
@@ -168,14 +174,27 @@ impl Redactor {
                 }
             }
         };
-        let strings = control_strings(&whole).map(|string| (string.start, string));
-        for (base, range) in iter::once((0, 0..whole.len())).chain(strings) {
-            let text = whole.get(range).unwrap_or_default();
+        for (base, text) in with_control_strings(&whole) {
             for printed in PrintedText::readings(text) {
                 for (secret, name) in self.secrets_in(known, printed.text()) {
                     let origins = printed.origins(secret);
                     add(
                         name,
+                        &mut origins.map(|part| base + part.start..base + part.end),
+                    );
+                }
+            }
+        }
+        let Some(nearby) = nearby else {
+            return apart(parts);
+        };
+        for (base, text) in with_control_strings(text) {
+            let base = bounds.start + base;
+            for printed in PrintedText::readings(text) {
+                for part in nearby.find(printed.text()) {
+                    let origins = printed.origins(part);
+                    add(
+                        None,
                         &mut origins.map(|part| base + part.start..base + part.end),
                     );
                 }
@@ -229,6 +248,13 @@ impl Redactor {
         }
         secrets
     }
+}
+
+/// A text, and the texts of the control strings in it, each with where it begins.
+fn with_control_strings(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let strings = control_strings(text);
+    let strings = strings.filter_map(|string| Some((string.start, text.get(string)?)));
+    iter::once((0, text)).chain(strings)
 }
 
 /// The parts in order. Of those that overlap, the first stands for all.

@@ -10,13 +10,18 @@ use crate::unseen::is_unseen;
 const ESC: char = '\u{1b}';
 /// The bytes that begin a control string: ESC and a letter or sign.
 const INTRODUCER_BYTES: usize = 2;
+/// What begins a control string behind ESC: OSC, DCS, SOS, PM and APC.
+const INTRODUCERS: [char; 5] = [']', 'P', 'X', '^', '_'];
+/// What ends a control string: BEL, ESC (of ST, or of another sequence), and CAN and SUB, which abort it.
+const STRING_ENDS: [char; 4] = ['\x07', ESC, '\x18', '\x1a'];
 
 /// What control characters do in a text, but for ESC and ends of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Controls {
     /// They end a word, as the CR of a progress bar does.
     EndWords,
-    /// A backspace takes a character back, and the others do nothing.
+    /// A backspace takes a character back, a control string goes on over line breaks, and the others do
+    /// nothing.
     AreObeyed,
 }
 
@@ -41,7 +46,7 @@ impl<'a> PrintedText<'a> {
     /// The one or two ways to read a text: where there are control characters, a secret ends at one in the
     /// first, and goes on behind it in the second.
     pub(super) fn readings(text: &'a str) -> impl Iterator<Item = Self> {
-        let is_obeyed = has_controls(text);
+        let is_obeyed = has_controls(text) || has_strings_of_lines(text);
         let second = is_obeyed.then_some(Controls::AreObeyed);
         let readings = [Some(Controls::EndWords), second];
         (readings.into_iter().flatten()).map(move |controls| Self::read(text, controls))
@@ -74,7 +79,13 @@ impl<'a> PrintedText<'a> {
                 break;
             };
             from += match rest.chars().next() {
-                Some(ESC) => escape_sequence_bytes(rest).unwrap_or(rest.len()),
+                Some(ESC) => {
+                    let string = control_string_bytes(rest);
+                    let string = string.filter(|_| controls == Controls::AreObeyed);
+                    string
+                        .or_else(|| escape_sequence_bytes(rest))
+                        .unwrap_or(rest.len())
+                }
                 // One before LF is the tty's.
                 Some('\r') if controls == Controls::EndWords && !is_line_end(rest) => {
                     printed.print(text, end..end + 1);
@@ -178,10 +189,29 @@ pub(super) fn control_strings(text: &str) -> impl Iterator<Item = Range<usize>> 
     let introducers = text.match_indices(ESC).map(|(at, _)| at);
     introducers.filter_map(|at| {
         let (introducer, string) = text.get(at..)?.split_at_checked(INTRODUCER_BYTES)?;
-        let length = string.find(['\x07', ESC]).unwrap_or(string.len());
+        let length = string.find(STRING_ENDS).unwrap_or(string.len());
         let start = at + INTRODUCER_BYTES;
-        (introducer.ends_with([']', 'P', 'X', '^', '_'])).then_some(start..start + length)
+        (introducer.ends_with(INTRODUCERS)).then_some(start..start + length)
     })
+}
+
+/// The length of the control string that a text begins with, up to its end over line breaks, without the ESC
+/// of one that ST ends. `None`: it begins with none, or with one that has no end.
+fn control_string_bytes(text: &str) -> Option<usize> {
+    let (introducer, string) = text.split_at_checked(INTRODUCER_BYTES)?;
+    let (at, end) = string.match_indices(STRING_ENDS).next()?;
+    let is_string = introducer.ends_with(INTRODUCERS);
+    let length = if end.starts_with(ESC) {
+        at
+    } else {
+        at + end.len()
+    };
+    is_string.then_some(INTRODUCER_BYTES + length)
+}
+
+/// Whether a text has a control string with a line break in it.
+fn has_strings_of_lines(text: &str) -> bool {
+    control_strings(text).any(|string| text.get(string).is_some_and(|text| text.contains('\n')))
 }
 
 /// Whether a character begins an escape sequence or leaves no mark of its own: marks that combine, what
@@ -223,15 +253,22 @@ fn has_controls(text: &str) -> bool {
     false
 }
 
-/// Where the escape sequence begins that is not whole at the end of a text.
+/// Where the escape sequence begins that is not whole at the end of a text. The ESC of ST is a part of the
+/// control string before it.
 pub fn open_sequence(text: &str) -> Option<usize> {
     let mut from = 0;
+    let mut string = None;
     while let Some(at) = text.get(from..)?.find(ESC) {
         let start = from + at;
-        match escape_sequence_bytes(text.get(start..)?) {
-            Some(length) => from = start + length,
-            None => return Some(start),
-        }
+        let first = if at == 0 { string } else { None }.unwrap_or(start);
+        let sequence = text.get(start..)?;
+        let Some(length) = escape_sequence_bytes(sequence) else {
+            return Some(first);
+        };
+        let is_string = (sequence.chars().nth(1)).is_some_and(|c| INTRODUCERS.contains(&c));
+        let is_ended = (sequence.get(..length)).is_some_and(|string| string.ends_with(STRING_ENDS));
+        string = (is_string && !is_ended).then_some(start);
+        from = start + length;
     }
     None
 }
@@ -243,9 +280,9 @@ pub fn escape_sequence_bytes(text: &str) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     let end = match characters.next() {
         Some((_, '[')) => characters.find(|(_, c)| is_final(*c) || c.is_control()),
-        Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
+        Some((_, c)) if INTRODUCERS.contains(&c) => {
             // One that is not ended hides nothing of the text after its line.
-            characters.find(|(_, c)| matches!(*c, '\x07' | '\n' | ESC))
+            characters.find(|(_, c)| *c == '\n' || STRING_ENDS.contains(c))
         }
         Some((at, c)) if (' '..='/').contains(&c) => characters
             .find(|(_, c)| !(' '..='/').contains(c))

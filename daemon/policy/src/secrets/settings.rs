@@ -18,7 +18,7 @@ struct Form {
     is_secret: fn(&str, &str) -> bool,
 }
 
-static FORMS: [Form; 8] = [
+static FORMS: [Form; 9] = [
     // INI, TOML and YAML without quotes: ~/.aws/credentials, my.cnf, rclone.conf, wg(8).
     Form {
         marker: " = ",
@@ -34,6 +34,14 @@ static FORMS: [Form; 8] = [
             r#"(?m)(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64}):[ \t]+(/[^\s'"]+)[ \t]*\r?$"#,
         ),
         is_secret: is_named_value,
+    },
+    // A block of YAML 1.2.2 (8.1), of one word.
+    Form {
+        marker: ": ",
+        pattern: LazyRegex::new(
+            r#"(?m)(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64}):[ \t]+[|>][0-9+-]{0,2}[ \t]*\r?\n[ \t]+([^\s'"]+)[ \t]*\r?$"#,
+        ),
+        is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
     },
     // A registry's login in Docker's config.json, containers-auth.json(5): base64 of `name:password`.
     Form {
@@ -145,6 +153,8 @@ mod tests {
             r#"{"auths":{"ghcr.io":{"auth": "«bWU6aHVudGVyMg==»"}}}"#,
             "//npm.example/:_auth=«bWU6aHVudGVyMg==»\n",
             "      auth: «bWU6aHVudGVyMg==»\n",
+            "password: |\n  «hunter2»\nuser: me",
+            "  db_password: >-\r\n    «hunter»\r\n",
             "<password>«hunter2»</password>",
             "<server><password> «hunter» </password></server>",
             "db.example:5432:app:me:«hunter2»",
@@ -163,6 +173,10 @@ mod tests {
             r#""auth": "required""#,
             r#""auth": "oauth2""#,
             "auth: optional\n",
+            "password: |\n  of several words\n",
+            "password: |\nhunter2",
+            "name: |\n  hunter2\n",
+            "password: |\n  /run/secrets/db\n",
             "author = me",
             "<password>${env.PASSWORD}</password>",
             "<token>true</token>",

@@ -177,6 +177,12 @@ static KEY_BEGIN: LazyRegex = LazyRegex::new(
 );
 /// The same behind the body.
 static KEY_END: LazyRegex = LazyRegex::new(r"---- ?END|-----END|Private-(?:MAC|Hash)");
+/// The whole line behind the body, by which a key is known whose beginning is not there.
+static KEY_END_LINE: LazyRegex = LazyRegex::new(
+    r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- END [A-Z0-9 ]{0,40}PRIVATE KEY ----|Private-MAC: ",
+);
+/// Lines before the end that may be too short for a line of a key: its last one, and a checksum.
+const SHORT_KEY_LINES: usize = 2;
 /// What each beginning holds.
 const KEY_MARKERS: [&str; 3] = ["-----BEGIN ", "---- BEGIN ", "Private-Lines: "];
 /// A line of a key. A shorter rest of it tells nothing.
@@ -257,6 +263,7 @@ pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
         found.extend(behind_escapes);
     }
     settings::find(text, &mut found);
+    find_ends_of_keys(text, &mut found);
     found
 }
 
@@ -387,6 +394,45 @@ fn find_keys(text: &str, finding: &mut Finding) {
     }
 }
 
+/// Adds the lines of private keys right before their ends, as of a file of which the end is printed. No command
+/// line ends so.
+fn find_ends_of_keys(text: &str, found: &mut Vec<Range<usize>>) {
+    let (Some(end), Some(line_pattern)) = (KEY_END_LINE.get(), KEY_LINE.get()) else {
+        return;
+    };
+    let mut from = 0;
+    for ending in end.find_iter(text) {
+        let before = text.get(from..ending.start()).unwrap_or_default();
+        let body = before.rsplit_once('\n').map_or("", |(body, _)| body);
+        let mut at = from;
+        let lines = body.split_inclusive('\n').map(|line| {
+            let start = at;
+            at += line.len();
+            (start, line)
+        });
+        let lines: Vec<_> = lines.collect();
+        let mut short_lines = 0;
+        let mut is_in_key = false;
+        for (start, line) in lines.into_iter().rev() {
+            let parts = line_pattern.find_iter(line);
+            let parts: Vec<_> = parts.filter(|part| is_key_line(part.as_str())).collect();
+            if parts.is_empty() {
+                short_lines += 1;
+                if is_in_key || short_lines > SHORT_KEY_LINES {
+                    break;
+                }
+            }
+            is_in_key |= !parts.is_empty();
+            found.extend(
+                parts
+                    .iter()
+                    .map(|part| start + part.start()..start + part.end()),
+            );
+        }
+        from = ending.end();
+    }
+}
+
 /// Whether a line mixes cases or digits, as base64 does.
 fn is_key_line(line: &str) -> bool {
     let has_upper = line.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -400,7 +446,7 @@ mod tests {
     #[test]
     fn every_pattern_compiles() {
         let patterns = PATTERNS.iter().map(|(_, pattern, _)| pattern);
-        for pattern in patterns.chain([&KEY_BEGIN, &KEY_END, &KEY_LINE]) {
+        for pattern in patterns.chain([&KEY_BEGIN, &KEY_END, &KEY_END_LINE, &KEY_LINE]) {
             assert!(pattern.get().is_some(), "{pattern:?}");
         }
     }

@@ -22,6 +22,7 @@ use crate::terminal::lifecycle::progress::{Exit, Progress};
 use crate::terminal::output::transcript::TranscriptError;
 use crate::terminal::read::raw_tail::{Tail, raw_tail};
 use crate::terminal::read::text::Completeness;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::{Terminal, TerminalError};
 
 /// Longest ACP `sessionId`, in bytes: it stands in every record.
@@ -140,19 +141,17 @@ impl AcpHandler {
         let tail = tail(&terminal, &progress, limit)
             .await
             .map_err(TerminalError::from)?;
-        let range = OutputRange {
-            start: tail.start,
-            end: tail.end,
-        };
         let encoding = match output_form(&terminal) {
             OutputForm::Raw => Encoding::Raw,
             OutputForm::Plain => Encoding::Text,
         };
-        let (text, bounds) = ((tail.text.as_str(), encoding), (tail.start, tail.end));
         let secrets = &self.output_secrets;
-        let hidden = secrets.hidden_between(Front::Acp, &terminal, text, bounds);
-        let hidden = hidden.await.map_err(TerminalError::from)?;
-        let output = hidden.unwrap_or(tail.text);
+        let hidden = secrets.hide_in_tail(Front::Acp, &terminal, (tail, encoding));
+        let tail = hidden.await.map_err(TerminalError::from)?;
+        let range = OutputRange {
+            start: tail.start,
+            end: tail.end,
+        };
         let mut meta = given(meta).unwrap_or_default();
         let mut ours = json!(range);
         if let Some(cause) = progress.end_cause {
@@ -160,7 +159,7 @@ impl AcpHandler {
         }
         meta.insert(META_KEY.to_owned(), ours);
         Ok(TerminalOutputResponse {
-            output,
+            output: tail.text,
             truncated: tail.truncated,
             exit_status: progress.exit.as_ref().map(acp_status),
             meta: Some(meta),
@@ -252,7 +251,7 @@ async fn tail(
     terminal: &Terminal,
     progress: &Progress,
     limit: u64,
-) -> Result<Tail, TranscriptError> {
+) -> Result<Unfiltered<Tail>, TranscriptError> {
     let (transcript, end) = (&terminal.transcript, progress.end);
     let completeness = Completeness::after_exit(progress.exit.is_some());
     match output_form(terminal) {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use termd_proto::Offset;
 use termd_proto::interact::{
     Activity, DEFAULT_WAIT_FOR_MS, GetActivity, Interact, TypeInput, Until, WaitFor, WaitForResult,
 };
@@ -15,6 +16,7 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::{Catalog, InputSender, OutputSecrets, Typist};
 use crate::store::Store;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::wait::pattern::Secrets;
 use crate::terminal::wait::{self, OwnInput, WaitCondition};
 use crate::terminal::{Terminal, TerminalError};
@@ -54,22 +56,24 @@ fn checked(until: &Until, timeout_ms: Option<u64>) -> RpcResult<(WaitCondition, 
 }
 
 impl InteractHandler {
-    fn secrets_of(&self, context: &ConnectionContext, terminal: &Arc<Terminal>) -> Option<Secrets> {
-        self.output_secrets.finder(context.reader(), terminal)
+    async fn secrets_of(
+        &self,
+        context: &ConnectionContext,
+        terminal: &Arc<Terminal>,
+        since: Offset,
+    ) -> RpcResult<Option<Secrets>> {
+        let finder = (self.output_secrets).finder(context.reader(), terminal, since);
+        Ok(finder.await.map_err(TerminalError::from)?)
     }
 
     async fn hide_secrets(
         &self,
         context: &ConnectionContext,
         terminal: &Terminal,
-        mut result: WaitForResult,
+        result: Unfiltered<WaitForResult>,
     ) -> RpcResult<WaitForResult> {
-        if let Some(matched) = &mut result.matched {
-            let (secrets, reader) = (&self.output_secrets, context.reader());
-            let hidden = secrets.hide_in_match(reader, terminal, matched).await;
-            hidden.map_err(TerminalError::from)?;
-        }
-        Ok(result)
+        let hidden = (self.output_secrets).hide_in_wait(context.reader(), terminal, result);
+        Ok(hidden.await.map_err(TerminalError::from)?)
     }
 
     async fn type_input(
@@ -111,13 +115,14 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
-        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let end = terminal.end();
         let since = since.unwrap_or(end);
         if since > end {
             let problem = format!("is past the end of the output, which is {end}");
             return Err(RpcError::invalid_params("since", &problem));
         }
+        let secrets = self.secrets_of(&context, &terminal, since).await?;
+        let condition = condition.hiding(secrets);
         let waited = wait::wait_for(&self.store, &terminal, since, &condition, None, deadline);
         self.hide_secrets(&context, &terminal, waited.await?).await
     }
@@ -137,9 +142,10 @@ impl InteractHandler {
         let (condition, longest) = checked(&until, timeout_ms)?;
         let deadline = Instant::now() + longest;
         let terminal = self.catalog.find(&id).await?;
-        let condition = condition.hiding(self.secrets_of(&context, &terminal));
         let own_input = OwnInput::of(&input);
         let since = terminal.end();
+        let secrets = self.secrets_of(&context, &terminal, since).await?;
+        let condition = condition.hiding(secrets);
         let patience = u64::try_from(longest.as_millis()).unwrap_or(MAX_WAIT_MS);
         let typing_params = TypeInput {
             id,
@@ -158,10 +164,10 @@ impl InteractHandler {
             Some(own_input),
             deadline,
         );
-        let result = WaitForResult {
+        let result = waited.await?.map(|result| WaitForResult {
             sent: Some(sent),
-            ..waited.await?
-        };
+            ..result
+        });
         self.hide_secrets(&context, &terminal, result).await
     }
 

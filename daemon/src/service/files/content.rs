@@ -73,7 +73,8 @@ impl FileContent {
                 encoding: Encoding::Text,
                 wait_ms: None,
             };
-            let page = read(terminal, &options).await?;
+            // It goes into a file, as what `>` writes does.
+            let page = read(terminal, &options).await?.into_printed();
             content.push(page.text.unwrap_or_default().as_bytes(), "transcript")?;
             if page.end <= from {
                 break;

@@ -18,6 +18,8 @@ use crate::store::sql::{decode_error, from_json, from_word};
 
 /// The hash "before" the first record.
 pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// The error of a record that SQLite took and did not store.
+const NOT_INSERTED: &str = "the record was not inserted: something in the database ignores it";
 /// The name of the encoding that the hash is over. A later encoding gets another name.
 const ENCODING: &str = "termd-audit-1";
 
@@ -183,7 +185,7 @@ pub(crate) async fn append(
         seq: row.seq,
         hash: row.hash.clone(),
     };
-    sqlx::query(concat!(
+    let inserted = sqlx::query(concat!(
         "INSERT INTO audit (",
         audit_columns!(),
         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -204,5 +206,9 @@ pub(crate) async fn append(
     .bind(row.hash)
     .execute(connection)
     .await?;
+    // A trigger of another process may have had it ignored.
+    if inserted.rows_affected() != 1 {
+        return Err(sqlx::Error::Protocol(NOT_INSERTED.to_owned()));
+    }
     Ok(next)
 }

@@ -1,10 +1,12 @@
 //! Checking the audit chain, record by record, in constant memory.
 
+use std::mem;
+
 use futures_util::TryStreamExt;
 use serde_json::Value;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{FromRow, Row};
-use termd_proto::audit::{AuditVerdict, BadRecord};
+use termd_proto::audit::{AuditVerdict, BadRecord, MAX_BAD_RECORDS};
 
 use super::action::AuditAction;
 use super::chain::{self, AuditRow, audit_columns};
@@ -34,12 +36,9 @@ pub(crate) async fn verify(
     .bind(anchor.seq)
     .fetch(connection);
     while let Some(row) = rows.try_next().await? {
-        let seq: i64 = row.try_get(0)?;
-        let Ok(row) = AuditRow::from_row(&row) else {
-            return Ok(checker.broken(seq, &Fault::Unreadable));
-        };
-        if let Err(fault) = checker.check(&row) {
-            return Ok(checker.broken(seq, &fault));
+        match AuditRow::from_row(&row) {
+            Ok(row) => checker.check(&row),
+            Err(_) => checker.pass_unreadable(row.try_get(0)?),
         }
     }
     Ok(checker.finish(&anchor))
@@ -72,13 +71,21 @@ enum Fault {
     Forged { from: i64, through: i64 },
 }
 
-/// What the records so far have shown.
+/// What the records so far have shown. It goes on after what is wrong, so that what a person knows of hides
+/// nothing else.
 #[derive(Debug)]
 struct Checker {
-    last: Head,
+    /// The record before the next one.
+    last_seq: i64,
+    /// Its hash, if it could be read.
+    last_hash: Option<String>,
     /// Heads that were written.
     written: Vec<Head>,
     checked: u64,
+    bad: Vec<BadRecord>,
+    bad_count: u64,
+    /// The hash of the last record that nothing is wrong with.
+    good_hash: String,
     /// The last record that retention dropped, by its newest `audit.pruned` record: number and hash.
     pruned: Option<(i64, String)>,
 }
@@ -86,81 +93,119 @@ struct Checker {
 impl Checker {
     fn new(anchor: Head, written: Vec<Head>) -> Self {
         Self {
-            last: anchor,
+            last_seq: anchor.seq,
+            last_hash: Some(anchor.hash.clone()),
             written,
             checked: 0,
+            bad: Vec::new(),
+            bad_count: 0,
+            good_hash: anchor.hash,
             pruned: None,
         }
     }
 
-    fn check(&mut self, row: &AuditRow) -> Result<(), Fault> {
-        let first = self.last.seq + 1;
-        if row.seq != first {
-            return Err(match row.seq - 1 {
-                last if last == first => Fault::Missing(first),
-                last => Fault::MissingRange { first, last },
-            });
-        }
-        if row.prev_hash != self.last.hash {
-            return Err(Fault::NotLinked);
+    fn check(&mut self, row: &AuditRow) {
+        let before = self.bad_count;
+        self.check_number(row.seq);
+        // After a gap the link says nothing more.
+        let is_next = self.bad_count == before;
+        if is_next
+            && self
+                .last_hash
+                .as_ref()
+                .is_some_and(|hash| *hash != row.prev_hash)
+        {
+            self.note(row.seq, &Fault::NotLinked);
         }
         if row.hash != row.computed_hash() {
-            return Err(Fault::WrongHash);
+            self.note(row.seq, &Fault::WrongHash);
         }
         let is_other = |head: &Head| row.seq == head.seq && row.hash != head.hash;
         if self.written.iter().any(is_other) {
-            return Err(Fault::Rewritten);
+            self.note(row.seq, &Fault::Rewritten);
         }
         if row.action == FORGED {
-            return Err(forged_range(&row.detail).unwrap_or(Fault::Unreadable));
+            let forged = forged_range(&row.detail).unwrap_or(Fault::Unreadable);
+            self.note(row.seq, &forged);
         }
         if row.action == PRUNED {
             self.pruned = dropped_range(&row.detail);
         }
-        self.last = Head {
-            seq: row.seq,
-            hash: row.hash.clone(),
-        };
-        self.checked += 1;
-        Ok(())
+        if self.bad_count == before {
+            self.good_hash.clone_from(&row.hash);
+        }
+        self.pass(row.seq, Some(row.hash.clone()));
     }
 
-    fn finish(self, anchor: &Head) -> AuditVerdict {
+    fn pass_unreadable(&mut self, seq: i64) {
+        self.check_number(seq);
+        self.note(seq, &Fault::Unreadable);
+        self.pass(seq, None);
+    }
+
+    fn check_number(&mut self, seq: i64) {
+        let first = self.last_seq + 1;
+        if seq == first {
+            return;
+        }
+        let fault = match seq - 1 {
+            last if last == first => Fault::Missing(first),
+            last => Fault::MissingRange { first, last },
+        };
+        self.note(seq, &fault);
+    }
+
+    fn pass(&mut self, seq: i64, hash: Option<String>) {
+        self.last_seq = seq;
+        self.last_hash = hash;
+        self.checked += 1;
+    }
+
+    /// Notes a fault of a record, by name while there is room.
+    fn note(&mut self, seq: i64, fault: &Fault) {
+        self.bad_count += 1;
+        if self.bad.len() < MAX_BAD_RECORDS {
+            self.bad.push(bad_record(seq, fault));
+        }
+    }
+
+    fn finish(mut self, anchor: &Head) -> AuditVerdict {
         let recorded = match &self.pruned {
             Some((through, hash)) => *through == anchor.seq && *hash == anchor.hash,
             None => anchor.seq == 0 && anchor.hash == chain::NO_HASH,
         };
-        if !recorded {
-            return self.broken(anchor.seq + 1, &Fault::BeginningGone(anchor.seq));
-        }
+        // Retention may have dropped the newest record too: the anchor is the head.
+        let is_other = |head: &Head| anchor.seq == head.seq && anchor.hash != head.hash;
+        let is_rewritten = self.written.iter().any(is_other);
+        let at_begin = (!recorded)
+            .then(|| bad_record(anchor.seq + 1, &Fault::BeginningGone(anchor.seq)))
+            .into_iter()
+            .chain(is_rewritten.then(|| bad_record(anchor.seq, &Fault::Rewritten)));
         // The snapshot is younger than `written`, so it may hold more, and never less.
         let written = self.written.iter().map(|head| head.seq).max();
         let written = written.unwrap_or_default();
-        if self.last.seq < written {
-            let first_missing = self.last.seq + 1;
-            return self.broken(first_missing, &Fault::EndGone(written));
-        }
-        // Retention has dropped the newest record too: the anchor is the head.
-        let is_other = |head: &Head| anchor.seq == head.seq && anchor.hash != head.hash;
-        if self.written.iter().any(is_other) {
-            return self.broken(anchor.seq, &Fault::Rewritten);
-        }
+        let at_end = (self.last_seq < written)
+            .then(|| bad_record(self.last_seq + 1, &Fault::EndGone(written)));
+        let named = self.bad.len();
+        let bad: Vec<_> = at_begin
+            .chain(mem::take(&mut self.bad))
+            .chain(at_end)
+            .collect();
         AuditVerdict {
             checked: self.checked,
-            first_bad: None,
-            head: Some(self.last.hash),
+            first_bad: bad.first().cloned(),
+            bad_count: self.bad_count + (bad.len() - named) as u64,
+            bad,
+            head: Some(self.good_hash),
             database_fault: None,
         }
     }
+}
 
-    fn broken(self, seq: i64, fault: &Fault) -> AuditVerdict {
-        let reason = fault.to_string();
-        AuditVerdict {
-            checked: self.checked,
-            first_bad: Some(BadRecord { seq, reason }),
-            head: Some(self.last.hash),
-            database_fault: None,
-        }
+fn bad_record(seq: i64, fault: &Fault) -> BadRecord {
+    BadRecord {
+        seq,
+        reason: fault.to_string(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The audit chain: kept under load, and every kind of tampering found.
 
-use termd_proto::audit::AuditFilter;
+use termd_proto::audit::{AuditFilter, AuditVerdict, MAX_BAD_RECORDS};
 
 use super::*;
 
@@ -244,8 +244,21 @@ async fn records_that_another_process_appended_are_found_and_the_chain_goes_on()
     forge(&place, 1).await;
     store.close().await.unwrap();
     let store = place.open().await;
-    let bad = store.verify_audit().await.unwrap().first_bad.unwrap();
-    assert_eq!(bad.seq, 6, "{}", bad.reason);
+    let verdict = store.verify_audit().await.unwrap();
+    let named = verdict.bad.iter();
+    let named: Vec<_> = named
+        .map(|bad| (bad.seq, bad.reason.rsplit_once("records ").unwrap().1))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            (6, "4 to 5"),
+            (9, "8 to 8"),
+            (12, "11 to 11"),
+            (17, "16 to 16")
+        ]
+    );
+    assert_eq!(verdict.bad_count, 4);
     let filter = AuditFilter {
         action: Some("audit.forged".to_owned()),
         ..AuditFilter::default()
@@ -256,6 +269,62 @@ async fn records_that_another_process_appended_are_found_and_the_chain_goes_on()
         .unwrap();
     let found: Vec<i64> = page.records.iter().map(|record| record.seq).collect();
     assert_eq!(found, [6, 9, 12, 17]);
+}
+
+#[tokio::test]
+async fn what_is_known_to_be_wrong_hides_nothing_else() {
+    let place = Place::new();
+    let store = place.open().await;
+    for at_ms in 1..=3 {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    forge(&place, 1).await;
+    for at_ms in 6..=240 {
+        store.audit(entry("terminal.create", at_ms)).await.unwrap();
+    }
+    let bad = |verdict: &AuditVerdict| -> Vec<i64> {
+        verdict.bad.iter().map(|record| record.seq).collect()
+    };
+    assert_eq!(bad(&store.verify_audit().await.unwrap()), [5]);
+    tamper(
+        &place,
+        "DELETE FROM audit WHERE seq IN (8, 20, 21, 240); UPDATE audit SET outcome = 'denied' WHERE seq = 30; \
+         UPDATE audit SET action = CAST(x'ff' AS TEXT) WHERE seq = 40",
+    )
+    .await;
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!(bad(&verdict), [5, 9, 22, 30, 40, 240], "{verdict:?}");
+    assert_eq!((verdict.bad_count, verdict.checked), (6, 236));
+    assert_eq!(verdict.first_bad.as_ref(), verdict.bad.first());
+    // Most of a chain that was changed throughout is counted.
+    place.execute("UPDATE audit SET uid = uid + 1").await;
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!(verdict.bad.len(), MAX_BAD_RECORDS + 1);
+    // Each record, two gaps, the forged one and the end.
+    assert_eq!(verdict.bad_count, 236 + 4);
+}
+
+/// A trigger of another process may have a record ignored without an error.
+#[tokio::test]
+async fn a_record_that_is_ignored_is_an_error() {
+    let place = Place::new();
+    let store = place.open().await;
+    store.audit(entry("terminal.create", 1)).await.unwrap();
+    place
+        .execute(
+            "CREATE TRIGGER ignores BEFORE INSERT ON audit WHEN NEW.action = 'terminal.create' \
+             BEGIN SELECT RAISE(IGNORE); END",
+        )
+        .await;
+    assert!(store.audit(entry("terminal.create", 2)).await.is_err());
+    let together = (3..6).map(|at_ms| store.audit(entry("terminal.create", at_ms)));
+    for written in futures_util::future::join_all(together).await {
+        assert!(written.is_err(), "{written:?}");
+    }
+    store.audit(entry("approval.answer", 6)).await.unwrap();
+    let verdict = store.verify_audit().await.unwrap();
+    assert_eq!((verdict.checked, verdict.first_bad), (2, None));
+    assert!(verdict.database_fault.is_some());
 }
 
 /// The newest record's hash is the one that this process wrote, also where later records follow it.

@@ -3,13 +3,14 @@
 use termd_proto::Offset;
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::terminal::{Encoding, ReadResult};
-use termd_vt::plain::{PlainText, Screen};
 
 use super::checked_max_bytes;
 use super::encoded::Encoded;
 use super::options::styles_of;
+use super::plain_resolver::resolver_within;
 use super::text::Completeness;
 use super::text_page::text_page;
+use super::unfiltered::Unfiltered;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
 use crate::terminal::lifecycle::progress::Progress;
@@ -23,7 +24,7 @@ pub async fn read_command(
     since: Option<Offset>,
     max_bytes: Option<u64>,
     encoding: Encoding,
-) -> Result<ReadResult, TerminalError> {
+) -> Result<Unfiltered<ReadResult>, TerminalError> {
     terminal.touch();
     let max = checked_max_bytes(max_bytes)?;
     // Read before the bytes: the exit is published after all output.
@@ -48,15 +49,15 @@ pub async fn read_command(
     let (start, seen) = (span.start.min(until), span.end().min(until));
     let completeness = Completeness::after_exit(is_end && seen >= until);
     let (text, data, end) = if encoding.is_plain() {
-        let resolver = PlainText::at(progress.size.into(), start.0, Screen::Primary)
-            .with_styles(styles_of(encoding));
-        let (text, end) = text_page(resolver, &span.bytes, completeness, None);
+        let (bounds, size) = ((command.start, start), progress.size.into());
+        let resolver = resolver_within(transcript, bounds, size, styles_of(encoding));
+        let (text, end) = text_page(resolver.await?, &span.bytes, completeness, None);
         (Some(text), None, end)
     } else {
         let encoded = Encoded::new(&span.bytes, encoding, completeness);
         (encoded.text, encoded.data, start + encoded.taken as u64)
     };
-    Ok(ReadResult {
+    Ok(Unfiltered::new(ReadResult {
         text,
         data,
         start,
@@ -69,7 +70,7 @@ pub async fn read_command(
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
         sizes: None,
-    })
+    }))
 }
 
 /// Up to where the output is known to be a command's.

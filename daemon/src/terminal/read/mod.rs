@@ -17,10 +17,12 @@ pub mod text;
 pub(crate) mod text_page;
 pub(crate) mod timeline;
 pub(crate) mod times;
+pub mod unfiltered;
 
 use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadResult, Stdio};
 
 use self::options::ReadOptions;
+use self::unfiltered::Unfiltered;
 use super::error::TerminalError;
 use super::handle::Terminal;
 
@@ -31,7 +33,10 @@ const MIN_READ_BYTES: u64 = 4;
 
 /// Reads output as the options say, and waits for some where there is none. A read that begins in a
 /// gap names the gap and goes on after it.
-pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResult, TerminalError> {
+pub async fn read(
+    terminal: &Terminal,
+    options: &ReadOptions,
+) -> Result<Unfiltered<ReadResult>, TerminalError> {
     let _present = terminal.attend();
     let max = checked_max_bytes(options.max_bytes)?;
     check(terminal, options)?;
@@ -51,11 +56,11 @@ pub async fn read(terminal: &Terminal, options: &ReadOptions) -> Result<ReadResu
         ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
     };
     let output_end = (!result.at_end).then(|| terminal.end());
-    Ok(ReadResult {
+    Ok(Unfiltered::new(ReadResult {
         gap,
         output_end,
         ..result
-    })
+    }))
 }
 
 /// Checks `max_bytes` of a read.

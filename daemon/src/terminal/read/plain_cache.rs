@@ -18,6 +18,7 @@ use super::plain_resolver::{resolver_at, stream_resolver_at};
 use super::raw_tail::Tail;
 use super::tail_cache::TailCache;
 use super::text::Completeness;
+use super::unfiltered::Unfiltered;
 use crate::terminal::output::transcript::{Transcript, TranscriptError};
 
 /// States kept for each terminal: those of a few readers, and one for each that asks again. A state
@@ -101,7 +102,7 @@ impl PlainCache {
         limit: u64,
         size: PlainSize,
         completeness: Completeness,
-    ) -> Result<Tail, TranscriptError> {
+    ) -> Result<Unfiltered<Tail>, TranscriptError> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut place = self.tail.lock().await;
         let mut tail = match place.take() {
@@ -118,7 +119,7 @@ impl PlainCache {
         if completeness == Completeness::MayGrow || tail.text_len() <= MAX_TAIL_AFTER_EXIT_BYTES {
             *place = Some(tail);
         }
-        Ok(shown)
+        Ok(Unfiltered::new(shown))
     }
 }
 

@@ -20,10 +20,20 @@ pub(crate) async fn resolver_at(
     size: PlainSize,
     styles: Styles,
 ) -> Result<PlainText, TranscriptError> {
-    if since == Offset::ZERO {
-        return Ok(PlainText::new(size).with_styles(styles));
+    resolver_within(transcript, (Offset::ZERO, since), size, styles).await
+}
+
+/// [`resolver_at`] for output that begins at `first`, on the primary screen: nothing before it counts.
+pub(crate) async fn resolver_within(
+    transcript: &Transcript,
+    (first, since): (Offset, Offset),
+    size: PlainSize,
+    styles: Styles,
+) -> Result<PlainText, TranscriptError> {
+    if since <= first {
+        return Ok(PlainText::at(size, since.0, Screen::Primary).with_styles(styles));
     }
-    let from = since.back(CONTEXT_BYTES);
+    let from = since.back(CONTEXT_BYTES).max(first);
     let span = transcript.read_range(from, since).await?;
     // What stands before a gap does not go on after it.
     let raw = if span.end() < since {
@@ -33,10 +43,14 @@ pub(crate) async fn resolver_at(
     };
     // Whole lines, where there are any.
     let cut = match memchr::memchr(b'\n', raw) {
-        Some(newline) if span.start > Offset::ZERO => newline + 1,
+        Some(newline) if span.start > first => newline + 1,
         _ => 0,
     };
-    let screen = screen_before(transcript, span.start, raw).await?;
+    let screen = if span.start > first {
+        screen_before(transcript, span.start, raw).await?
+    } else {
+        Screen::Primary
+    };
     let head = last_switch(raw.get(..cut).unwrap_or_default()).unwrap_or(screen);
     let raw = raw.get(cut..).unwrap_or_default();
     let start = since.back(raw.len() as u64);

@@ -4,6 +4,7 @@ use termd_proto::Offset;
 
 use super::offload;
 use super::text::{Completeness, LineEnds, StartsAt, render};
+use super::unfiltered::Unfiltered;
 use crate::terminal::output::transcript::{Transcript, TranscriptError};
 
 /// How far back a search for lines goes, in bytes: output without newlines is not read whole.
@@ -32,7 +33,7 @@ pub async fn raw_tail(
     end: Offset,
     limit: u64,
     completeness: Completeness,
-) -> Result<Tail, TranscriptError> {
+) -> Result<Unfiltered<Tail>, TranscriptError> {
     let limit_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut from = end.back(limit);
     loop {
@@ -51,12 +52,12 @@ pub async fn raw_tail(
         let missing = limit_bytes.saturating_sub(rendered.text.len()) as u64;
         let dropped_by_retention = start > from;
         if missing == 0 || from == Offset::ZERO || dropped_by_retention || length == 0 {
-            return Ok(Tail {
+            return Ok(Unfiltered::new(Tail {
                 text: rendered.text,
                 start: start + rendered.start as u64,
                 end: start + rendered.end as u64,
                 truncated: start.0 + rendered.start as u64 > 0,
-            });
+            }));
         }
         // Folding line ends made the text shorter than its bytes.
         from = from.back(missing * 2 + LINE_SEARCH_STEP_BYTES);

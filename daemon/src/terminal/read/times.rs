@@ -2,6 +2,7 @@
 
 use termd_proto::terminal::{OutputSize, OutputTime, ReadResult};
 
+use super::unfiltered::Unfiltered;
 use crate::store::ArrivalClock;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -10,13 +11,14 @@ use crate::terminal::output::transcript::TranscriptError;
 /// The answer to a read, with the times of its output and the terminal's sizes.
 pub(crate) async fn with_times(
     terminal: &Terminal,
-    result: ReadResult,
-) -> Result<ReadResult, TerminalError> {
-    Ok(ReadResult {
+    result: Unfiltered<ReadResult>,
+) -> Result<Unfiltered<ReadResult>, TerminalError> {
+    let result = result.into_printed();
+    Ok(Unfiltered::new(ReadResult {
         times: Some(times(terminal, &result).await?),
         sizes: Some(sizes(terminal, &result).await?),
         ..result
-    })
+    }))
 }
 
 async fn times(

@@ -23,6 +23,7 @@ use crate::terminal::handle::Terminal;
 use crate::terminal::input::typed_log::TypedText;
 use crate::terminal::lifecycle::progress::Progress;
 use crate::terminal::output::shell_log::{Mark, Step};
+use crate::terminal::read::unfiltered::Unfiltered;
 
 /// The pause between two looks of one wait while output keeps coming. The first look after a pause is
 /// at once.
@@ -43,7 +44,7 @@ pub async fn wait_for(
     condition: &WaitCondition,
     own_input: Option<OwnInput>,
     deadline: Instant,
-) -> Result<WaitForResult, TerminalError> {
+) -> Result<Unfiltered<WaitForResult>, TerminalError> {
     let _counted = WaitCount::new(&terminal.waits);
     let follower = match &condition.pattern {
         Some(_) => Some(OutputFollower::begin(terminal, since).await?),
@@ -61,7 +62,7 @@ pub async fn wait_for(
             .then(|| CompletionProbe::new(since, own_input)),
     };
     let end = waiter.run(deadline).await?;
-    waiter.answer(store, end).await
+    Ok(Unfiltered::new(waiter.answer(store, end).await?))
 }
 
 /// Waits until the line that was typed at `since` is done, or another one is awaited; until `deadline`

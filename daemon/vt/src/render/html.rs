@@ -4,6 +4,7 @@
 //! have a scheme that is known to open a document.
 
 use termd_proto::cells::Cell;
+use termd_proto::hyperlink::may_link;
 use termd_proto::palette::{Paint, Theme, Video};
 use termd_proto::screen::{CursorShape, LineSize, Screen, ScreenRow, Style, Underline};
 
@@ -13,9 +14,6 @@ use super::{columns_of, put};
 const THEME: Theme = Theme::DARK;
 /// A row's height relative to a character's; double height is computed from it.
 const LINE_HEIGHT_EM: f32 = 1.2;
-/// The schemes of links. None of them runs anything.
-const LINK_SCHEMES: [&str; 4] = ["http:", "https:", "file:", "mailto:"];
-
 /// Renders the rows, a line each, with the cursor where it is visible.
 pub fn html(screen: &Screen) -> String {
     let video = Video::of_mode(screen.modes.reverse_video);
@@ -258,15 +256,6 @@ impl Css {
 
 /// Whether a browser may follow the link. Anything before the scheme, even a space, makes it
 /// unknown.
-fn may_link(target: &str) -> bool {
-    let scheme = target.find(':').and_then(|colon| target.get(..=colon));
-    scheme.is_some_and(|scheme| {
-        LINK_SCHEMES
-            .iter()
-            .any(|known| scheme.eq_ignore_ascii_case(known))
-    })
-}
-
 fn escape(c: char, out: &mut String) {
     match c {
         '&' => out.push_str("&amp;"),

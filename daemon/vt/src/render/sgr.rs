@@ -1,5 +1,6 @@
 //! The shortest SGR and OSC 8 from one style to the next.
 
+use termd_proto::hyperlink::may_link;
 use termd_proto::screen::{Color, Style, Underline};
 
 use super::put;
@@ -39,16 +40,10 @@ impl Pen {
     }
 }
 
-/// OSC 8. Control characters, which could end the sequence, are left out of the target.
+/// OSC 8. A target that misleads or runs something is left out.
 fn link(target: Option<&str>, out: &mut String) {
-    out.push_str("\x1b]8;;");
-    out.extend(
-        target
-            .unwrap_or_default()
-            .chars()
-            .filter(|c| !c.is_control()),
-    );
-    out.push_str("\x1b\\");
+    let target = target.filter(|target| may_link(target)).unwrap_or_default();
+    put(out, format_args!("\x1b]8;;{target}\x1b\\"));
 }
 
 /// The SGR parameters from one style to another, joined by `;`.
@@ -164,6 +159,10 @@ mod tests {
             ..plain.clone()
         };
         let linked = Style {
+            hyperlink: Some("http://a/b".to_owned()),
+            ..plain.clone()
+        };
+        let unsafely_linked = Style {
             hyperlink: Some("http://a/\x1b]\u{9c}b".to_owned()),
             ..plain.clone()
         };
@@ -181,7 +180,8 @@ mod tests {
                 "\x1b[1;3;7;4:3;38;2;1;2;3;48;5;200;58:2::9:8:7m",
             ),
             (&much, &red, "\x1b[0;31m"),
-            (&plain, &linked, "\x1b]8;;http://a/]b\x1b\\"),
+            (&plain, &linked, "\x1b]8;;http://a/b\x1b\\"),
+            (&linked, &unsafely_linked, "\x1b]8;;\x1b\\"),
             (&linked, &plain, "\x1b]8;;\x1b\\"),
         ];
         for (from, to, want) in table {

@@ -152,6 +152,7 @@ fn what_is_around_a_piece_tells_of_a_secret_in_it() {
             before,
             text,
             after,
+            nearby: None,
         };
         Redactor::default().output(&KnownSecrets::default(), piece)
     };
@@ -333,6 +334,29 @@ fn keys_and_files_of_settings_are_hidden() {
 }
 
 #[test]
+fn the_end_of_a_key_is_hidden_without_its_beginning() {
+    let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz";
+    let end = "-----END RSA PRIVATE KEY-----";
+    for (text, lines) in [
+        (format!("$ tail\n{line}\n{line}\nAAAAMw==\n{end}\n$ "), 2),
+        (format!("{line}\r\n{end}\r\n"), 1),
+        (
+            format!("+{line}\n+{line}\n+=aB3d\n+-----END PGP PRIVATE KEY BLOCK-----\n"),
+            2,
+        ),
+        (format!("{line}\nPrivate-MAC: 9f0f6a9bc4c5\n"), 1),
+        (format!("{line}\nand\nso\non\n{end}\n"), 0),
+        (format!("{line}\n-----END CERTIFICATE-----\n"), 0),
+        (format!("{line}\n\n{line}\n{end}\n"), 1),
+    ] {
+        let shown = shown_as(&text);
+        assert_eq!(shown.matches("[secret]").count(), lines, "{shown}");
+        let left = text.matches(line).count() - lines;
+        assert_eq!(shown.matches(line).count(), left, "{shown}");
+    }
+}
+
+#[test]
 fn the_end_of_a_ttys_line_hides_no_setting() {
     for end in ["\n", "\r\n", "\r\r\n"] {
         for (line, value) in [
@@ -359,9 +383,61 @@ fn a_sequence_that_is_not_whole_is_told() {
         ("a\x1b]0;title", Some(1)),
         ("a\x1b]0;title\x07b", None),
         ("\x1b]0;title\x1b\\b", None),
+        ("a\x1b]0;title\x1b", Some(1)),
+        ("a\x1b]0;\x1b[1mb\x1b", Some(10)),
+        ("a\x1bP\x1b", Some(1)),
+        ("a\x1b]0;title\x18\x1b", Some(11)),
     ] {
         assert_eq!(open_sequence(text), open, "{text:?}");
     }
+}
+
+#[test]
+fn a_control_string_cuts_no_secret_whatever_ends_it() {
+    let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
+    for string in [
+        "\x1b]0;a\x18",
+        "\x1b]0;a\x1a",
+        "\x1b]0;a\nb\x07",
+        "\x1bPq\n\x1b\\",
+        "\x1b_a\r\nb\r\n\x1b\\",
+    ] {
+        let text = format!("a {start}{string}{end} b");
+        assert_eq!(shown_as(&text), format!("a [secret]{string} b"));
+    }
+}
+
+#[test]
+fn a_part_of_a_secret_nearby_is_hidden() {
+    let token = format!("ghp_{}", "aB3dE5fG7hI9jK1l".repeat(3));
+    let (start, end) = token.split_at(15);
+    let redactor = Redactor::default();
+    let nearby = redactor.nearby(&known(), &[&format!("a {token} b"), "hunter2 production"]);
+    let shown = |text: &str| {
+        let piece = OutputPiece {
+            text,
+            nearby: Some(&nearby),
+            ..OutputPiece::default()
+        };
+        redactor.output(&KnownSecrets::default(), piece)
+    };
+    let hidden = |text: &str| shown(text).unwrap_or_else(|| text.to_owned());
+    for (text, wanted) in [
+        (format!("1m{end} done"), "1m[secret] done".to_owned()),
+        (format!("{start}\n\n zz"), "[secret]\n\n zz".to_owned()),
+        (
+            format!("{}\x1b[1m{} b", &end[..6], &end[6..12]),
+            "[secret]\x1b[1m b".to_owned(),
+        ),
+        ("é 3dE5 é".to_owned(), "é [secret] é".to_owned()),
+        ("3dE production".to_owned(), "3dE production".to_owned()),
+    ] {
+        assert_eq!(hidden(&text), wanted);
+    }
+    // In a longer piece a short word is a word.
+    let long = format!("3dE5 {}", "and so on, ".repeat(10));
+    assert_eq!(shown(&long), None);
+    assert_eq!(format!("{nearby:?}"), "2 secrets");
 }
 
 #[test]
