@@ -31,8 +31,15 @@ fn what_is_sent_to_a_pipe_arrives_as_it_is_and_ends() {
     let result = client.ok("session.wait", &json!({ "id": id }));
     assert_eq!(result["exit_status"]["exit_code"], 7, "{result}");
     assert_eq!(text(&mut client, &id), "one\u{15}\u{4}\r\ntwoend\n");
-    let error = client.err("session.send", &json!({ "id": id, "text": "x" }));
-    assert_eq!(error.data["kind"], "terminal_exited");
+    let refused = |client: &mut RawClient, input: Value| {
+        let error = client.err("session.send", &merged(&json!({ "id": id }), &input));
+        assert_eq!(error.data["kind"], "terminal_exited", "{input}");
+    };
+    refused(&mut client, json!({ "text": "x" }));
+    refused(&mut client, json!({ "eof": true }));
+    client.ok("session.close", &json!({ "id": id }));
+    refused(&mut client, json!({ "text": "x" }));
+    refused(&mut client, json!({ "eof": true }));
 }
 
 #[test]

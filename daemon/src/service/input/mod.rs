@@ -127,6 +127,10 @@ impl InputSender {
                 Secrecy::Shown(echo_of(&bytes))
             }
             Stdin::Null | Stdin::Inherited => {
+                // Of one that is over the record does not say what its input was.
+                if terminal.progress().exit.is_some() {
+                    return Err(terminal.takes_no_input());
+                }
                 return Err(TerminalError::Invalid {
                     field: "eof",
                     problem: "and `input_offset` are for a command that reads a pipe: a tty gets \
