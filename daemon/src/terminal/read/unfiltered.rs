@@ -11,7 +11,7 @@ impl<T> Unfiltered<T> {
         Self(printed)
     }
 
-    /// What was printed: for the filter itself, and for what is given to nobody.
+    /// What was printed: for the filter itself, and for what is not given out.
     pub(crate) fn into_printed(self) -> T {
         self.0
     }

@@ -98,7 +98,7 @@ fn a_variable_that_code_sets_is_judged_as_one_of_a_line() {
 }
 
 #[test]
-fn a_language_that_nobody_reads_may_start_any_program() {
+fn a_language_that_is_not_read_may_start_any_program() {
     FROB.all_are_stopped(
         None,
         &[

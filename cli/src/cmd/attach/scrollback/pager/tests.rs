@@ -70,15 +70,17 @@ impl Output {
 
     fn press(&self, pager: &mut Pager, keys: &str) {
         for key in keys.chars() {
-            let key = if key == '\r' {
-                Key::Enter
-            } else {
-                Key::Char(key)
-            };
-            pager.input(&Input::Key(key));
+            pager.input(&typed(key));
             self.serve(pager);
         }
     }
+}
+
+fn typed(key: char) -> Input {
+    Input::Key(match key {
+        '\r' => Key::Enter,
+        _ => Key::Char(key),
+    })
 }
 
 fn shown(pager: &Pager) -> Vec<String> {
@@ -100,12 +102,7 @@ fn cursor_line(pager: &Pager) -> String {
 /// Presses keys without a pause for what they need.
 fn type_ahead(pager: &mut Pager, keys: &str) {
     for key in keys.chars() {
-        let key = if key == '\r' {
-            Key::Enter
-        } else {
-            Key::Char(key)
-        };
-        pager.input(&Input::Key(key));
+        pager.input(&typed(key));
     }
 }
 
