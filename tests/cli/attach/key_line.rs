@@ -80,11 +80,11 @@ fn the_line_tells_who_is_here_and_takes_a_picture() {
     let daemon = TestDaemon::start();
     let id = repeater(&daemon);
     ok(&daemon, &["rename", &id, "work"]);
+    // One after the other: viewers are told in the order in which they came.
     let one = person(&daemon, 100, 24, &[&id]);
+    wait_until_same(&daemon, &one, &id, "attached");
     let other = person(&daemon, 100, 24, &["--read-only", &id]);
-    for person in [&one, &other] {
-        wait_until_same(&daemon, person, &id, "attached");
-    }
+    wait_until_same(&daemon, &other, &id, "attached");
     let shown = termctl(&daemon, &["show", "--json", &id]).json();
     let modes: Vec<&Value> = shown["viewers"]
         .as_array()
