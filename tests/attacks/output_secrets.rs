@@ -5,7 +5,7 @@ use std::fs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
-use termd_test_support::{RawClient, TestDaemon};
+use termd_test_support::{RawClient, TestDaemon, wait_until};
 
 use crate::Attack;
 use crate::agents::client;
@@ -28,6 +28,22 @@ pub(crate) const ATTACKS: &[Attack] = &[
     (
         "hidden_secrets_stay_hidden_where_a_limit_cuts",
         no_limit_shows_a_part,
+    ),
+    (
+        "hidden_secrets_stay_hidden_in_the_last_line",
+        no_last_line_shows_a_part,
+    ),
+    (
+        "hidden_secrets_cannot_be_guessed_by_a_hash",
+        no_hash_of_an_output_with_secrets_is_told,
+    ),
+    (
+        "hidden_secrets_of_a_persons_environment",
+        no_value_of_a_persons_environment_is_shown,
+    ),
+    (
+        "hidden_secrets_are_found_over_the_parts_of_a_search",
+        no_part_of_a_searched_output_shows_a_part,
     ),
 ];
 
@@ -330,5 +346,110 @@ fn no_limit_shows_a_part() {
                 agent.ok("terminal/release", &terminal);
             }
         }
+    }
+}
+
+/// A list shows one line of each terminal, and a prompt is the end of one.
+fn no_last_line_shows_a_part() {
+    let daemon = TestDaemon::configured(HIDING);
+    let mut person = client(&daemon, "cli", "a person");
+    let id = person.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "printf '%15s %s? ' ' ' $TEXT; read line"],
+        "cols": COLS, "env": { "TEXT": token() },
+    }));
+    wait_until("it reads", || {
+        let shown = person.ok("session.show", &json!({ "id": id }));
+        shown["attention"]["state"] == "input"
+    });
+    let masked = format!("{}?", "*".repeat(16));
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let glances = agent.ok("session.glance", &json!({ "ids": [id] }));
+    assert_eq!(glances[0]["last_line"], masked, "{glances}");
+    let shown = agent.ok("session.show", &json!({ "id": id }));
+    assert_eq!(shown["attention"]["why"], masked, "{shown}");
+    let activity = agent.ok("session.activity", &json!({ "id": id }));
+    assert_eq!(activity["prompt_text"], format!("{masked} "), "{activity}");
+    let waiting = json!({ "id": id, "until": { "settle_ms": 1 } });
+    let waited = agent.ok("session.wait_for", &waiting);
+    assert_eq!(waited["activity"]["prompt_text"], format!("{masked} "));
+    assert_hidden("session.wait_for", &waited);
+    for (method, params, field) in [
+        ("session.glance", json!({ "ids": [id] }), "/0/last_line"),
+        ("session.activity", json!({ "id": id }), "/prompt_text"),
+    ] {
+        let seen = person.ok(method, &params);
+        let seen = seen.pointer(field).and_then(Value::as_str).unwrap();
+        assert!(seen.starts_with(&token()[24..]), "{seen}");
+    }
+}
+
+/// With the rest of the output it would tell a guess from the secret.
+fn no_hash_of_an_output_with_secrets_is_told() {
+    let daemon = TestDaemon::configured(HIDING);
+    let mut person = client(&daemon, "cli", "a person");
+    let id = person.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "echo DB_PASSWORD=summer2024"],
+    }));
+    person.ok("session.wait", &json!({ "id": id }));
+    let mut agent = client(&daemon, "mcp", "an agent");
+    for (method, params) in [
+        ("command.list", json!({ "filter": { "terminal": id } })),
+        ("command.show", json!({ "id": id, "number": 0 })),
+        ("audit.list", json!({ "filter": { "terminal": id } })),
+    ] {
+        wait_until("a person is told of it", || {
+            let told = person.ok(method, &params).to_string();
+            told.contains("output_sha256")
+        });
+        let told = agent.ok(method, &params).to_string();
+        assert!(!told.contains("output_sha256"), "{method} {told}");
+    }
+}
+
+fn no_value_of_a_persons_environment_is_shown() {
+    let daemon = TestDaemon::configured(HIDING);
+    let value = "person-Base-Secret-11";
+    let mut person = client(&daemon, "cli", "a person");
+    let id = person.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "echo value $OWN_TOKEN; read line"],
+        "env": { "OWN_TOKEN": value },
+    }));
+    person.wait_for_text(&id, value);
+    let mut agent = client(&daemon, "mcp", "an agent");
+    for (method, params) in [
+        ("session.read", json!({ "id": id, "since": 0 })),
+        ("session.screen", json!({ "id": id })),
+        ("output.search", json!({ "pattern": "value" })),
+    ] {
+        let answer = agent.ok(method, &params);
+        assert!(answer.to_string().contains("value"), "{method} {answer}");
+        assert!(!answer.to_string().contains(value), "{method} {answer}");
+    }
+}
+
+/// A search reads output in parts. A key of several lines may begin in one and end in the next.
+fn no_part_of_a_searched_output_shows_a_part() {
+    let daemon = TestDaemon::configured(HIDING);
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAABAAAAz";
+    let key = format!("{body}AAAA\n").repeat(30);
+    // The key begins before the 64 KiB of a part, and ends behind them.
+    let filler = format!("{:064}\n", 0).repeat(1007);
+    let printed =
+        format!("{filler}-----BEGIN PRIVATE KEY-----\n{key}-----END PRIVATE KEY-----\nneedle\n");
+    fs::write(daemon.path("key"), printed).unwrap();
+    let mut person = client(&daemon, "cli", "a person");
+    let id = person.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "stty -opost; cat key; read line"], "cwd": daemon.path(""),
+    }));
+    person.wait_for_text(&id, "needle");
+    let mut agent = client(&daemon, "mcp", "an agent");
+    for raw in [false, true] {
+        for pattern in [body, "needle"] {
+            let params = json!({ "pattern": pattern, "raw": raw, "context": 20 });
+            let answer = agent.ok("output.search", &params);
+            assert_no_part(&format!("{params}"), &answer, body);
+        }
+        let seen = person.ok("output.search", &json!({ "pattern": body, "raw": raw }));
+        assert!(seen.to_string().contains(body), "{seen}");
     }
 }

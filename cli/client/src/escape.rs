@@ -157,14 +157,16 @@ fn is_visible(text: &str) -> bool {
     !text.chars().any(|c| c.is_control() || misleads(c))
 }
 
-fn shell_word(word: &str) -> String {
+/// One word as bash reads it back: quoted where necessary.
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-+=./:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else if is_visible(word) {
-        quoted(word)
-    } else {
+    if !is_visible(word) {
+        // Fillers count as letters.
         ansi_c_quoted(word)
+    } else if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        quoted(word)
     }
 }
 
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn command_lines_are_quoted_where_necessary() {
-        let table: [(&[&str], &str); 8] = [
+        let table: [(&[&str], &str); 9] = [
             (&["ls", "-l", "a=b"], "ls -l a=b"),
             (&["a=b", "a=b"], "'a=b' a=b"),
             (&["echo", "two words"], "echo 'two words'"),
@@ -259,6 +261,7 @@ mod tests {
             (&["printf", "\u{1b}[2J'"], "printf $'\\x1b[2J\\''"),
             (&["a", "tab\there\\t"], "a $'tab\\there\\\\t'"),
             (&["a", "\u{202e}é漢"], "a $'\\xe2\\x80\\xaeé漢'"),
+            (&["a", "b\u{3164}"], "a $'b\\xe3\\x85\\xa4'"),
         ];
         for (argv, want) in table {
             let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();

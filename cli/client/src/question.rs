@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use termd_proto::approval::ApprovalInfo;
 use termd_proto::terminal::{Front, Owner};
 
-use crate::escape::{escaped, lines};
+use crate::escape::{escaped, lines, shell_word};
 
 /// The name of who asks, unescaped: an agent by the name that it has, whatever its process calls itself this
 /// time, or a client; its front where it has no name.
@@ -27,10 +27,10 @@ pub fn asker(owner: &Owner) -> String {
     }
 }
 
-/// The variables that a command would be given, in one line, escaped.
+/// The variables that a command would be given, in one line, each value as a word of a shell.
 pub fn variables(info: &ApprovalInfo) -> String {
     let pairs = info.env.iter();
-    let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+    let pairs = pairs.map(|(name, value)| format!("{}={}", escaped(name), shell_word(value)));
     pairs.collect::<Vec<_>>().join(" ")
 }
 
@@ -144,7 +144,10 @@ mod tests {
             agent_line: None,
             after: String::new(),
             cwd: "/home/me/src/x".to_owned(),
-            env: vec![("A".to_owned(), "1\u{1b}".to_owned())],
+            env: vec![
+                ("A".to_owned(), "1\u{1b}".to_owned()),
+                ("B".to_owned(), "./b rm -r ./b #".to_owned()),
+            ],
             terminal: None,
             program: None,
             asked_by: Owner {
@@ -186,7 +189,7 @@ mod tests {
             question(&info(Front::Cli, Some("claude"))),
             "claude (by termctl) wants to run\n\n    rm -r build\n\n\
              in       /home/me/src/x\n\
-             with     A=1\\x1b\n\
+             with     A=$'1\\x1b' B='./b rm -r ./b #'\n\
              because  `rm -r` removes whole trees"
         );
     }

@@ -132,8 +132,14 @@ fn input_sender(gate: &GateServices, recorder: &InputRecorder, screens: &Screens
     InputSender::new(Arc::clone(&gate.gate), recorder.clone(), screens.clone())
 }
 
-fn attention_watch(base: &Base, gate: &GateServices, config: &Config) -> AttentionWatch {
+fn attention_watch(
+    base: &Base,
+    gate: &GateServices,
+    secrets: &OutputSecrets,
+    config: &Config,
+) -> AttentionWatch {
     AttentionWatch {
+        secrets: secrets.clone(),
         command: AttentionCommand::new(base.keeper.clone(), &config.attention.command),
         started_at_ms: now_ms(),
         approvals: gate.approvals.clone(),
@@ -277,13 +283,14 @@ impl Services {
         let input = Arc::new(input_sender(&gate, &input_recorder, &screens));
         let secret_desk = secret_desk(&base, &gate);
         let tty_secrets = tty_secrets(config, &secret_desk, &input);
+        let output_secrets = output_secrets(redactor, &gate, config);
         let tasks = Arc::new(TerminalTasks {
             tty_secrets,
             registry: Arc::clone(&base.registry),
             retirement: Arc::clone(&ending.retirement),
             ender: Arc::clone(&ending.ender),
             limits: ending.limits.clone(),
-            attention: attention_watch(&base, &gate, config),
+            attention: attention_watch(&base, &gate, &output_secrets, config),
             scopes: ending.scopes.clone(),
             disk: Arc::clone(&disk),
             store: base.store.clone(),
@@ -296,9 +303,7 @@ impl Services {
             stopping: base.stopping.clone(),
             heap: base.heap.clone(),
         });
-        let output_secrets = output_secrets(redactor, &gate, config);
         let creator = Creator {
-            output_secrets: output_secrets.clone(),
             registry: Arc::clone(&base.registry),
             disk: Arc::clone(&disk),
             preflight: Preflight::new(Arc::clone(&gate.gate), sandboxes.clone()),

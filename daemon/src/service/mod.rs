@@ -18,7 +18,7 @@ mod in_place;
 mod input;
 mod namer;
 mod one_line;
-mod output_secrets;
+pub(crate) mod output_secrets;
 mod random;
 mod registry;
 mod sandbox;

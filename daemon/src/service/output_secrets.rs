@@ -2,8 +2,6 @@
 
 mod surroundings;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -12,7 +10,7 @@ use serde_json::Value;
 use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::Offset;
-use termd_proto::interact::{MatchedText, WaitForResult};
+use termd_proto::interact::{Activity, MatchedText, WaitForResult};
 use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
 use termd_proto::terminal::{Encoding, Front, ReadResult};
 use termd_vt::Model;
@@ -27,6 +25,8 @@ use crate::terminal::wait::pattern::Secrets;
 
 /// Rows on each side of those of a screen in which a secret may begin or end: as long as a private key.
 const CONTEXT_ROWS: i64 = 100;
+/// The field of commands and of audit records that has the hash of an output.
+const OUTPUT_HASH: &str = "output_sha256";
 /// Stands for each byte of a secret where lengths have to stay: in exact bytes and on screens.
 const MASK: char = '*';
 
@@ -99,21 +99,47 @@ impl OutputSecrets {
         if let Some(matched) = &mut result.matched {
             self.hide_in_match(front, terminal, matched).await?;
         }
+        result.activity = self.activity(front, terminal, Unfiltered::new(result.activity));
         Ok(result)
     }
 
-    /// The secrets of a command's environment, if they are hidden from clients of the front that creates
-    /// it.
-    pub(crate) fn of_environment(
+    /// What goes on in a terminal, as it is given to a client of this front.
+    pub(crate) fn activity(
         &self,
         front: Front,
-        environment: &BTreeMap<OsString, OsString>,
-    ) -> KnownSecrets {
-        if !self.are_hidden(front) {
-            return KnownSecrets::default();
+        terminal: &Terminal,
+        activity: Unfiltered<Activity>,
+    ) -> Activity {
+        let mut activity = activity.into_printed();
+        if self.are_hidden_everywhere(front) {
+            let prompt = activity.prompt_text.take();
+            activity.prompt_text = prompt.map(|prompt| self.in_cursor_row(terminal, prompt));
         }
-        let pairs = environment.iter();
-        KnownSecrets::of(pairs.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))))
+        activity
+    }
+
+    /// A text of the cursor's row, as agents may read it: it may be the rest of a secret that begins in the
+    /// rows above.
+    pub(crate) fn in_cursor_row(&self, terminal: &Terminal, text: String) -> String {
+        if !self.are_hidden_from_agents() {
+            return text;
+        }
+        let look = |model: &Model| {
+            let (_, row) = model.cursor();
+            let rows = only_row(row);
+            let printed = text_of(&model.screen(rows).lines);
+            (printed, text_of(&self.masked(terminal, model, rows)))
+        };
+        let (printed, masked) = terminal.screen.look(look).unwrap_or_default();
+        let masks = |text: &str| text.chars().map(|_| MASK).collect();
+        let Some(at) = printed.find(text.trim_end()) else {
+            // The row is another one by now.
+            return masks(&text);
+        };
+        let before = printed[..at].chars().count();
+        let shown = masked.chars().skip(before);
+        let shown: String = shown.take(text.trim_end().chars().count()).collect();
+        shown + &text[text.trim_end().len()..]
     }
 
     fn are_hidden(&self, front: Front) -> bool {
@@ -137,7 +163,7 @@ impl OutputSecrets {
 
     /// The text of a range of output without the secrets in it; `None`: it stays. A secret may begin before
     /// the range, and end after it.
-    async fn hidden_between(
+    pub(crate) async fn hidden_between(
         &self,
         front: Front,
         terminal: &Terminal,
@@ -157,21 +183,6 @@ impl OutputSecrets {
             _ => Surroundings::of(&self.redactor, terminal, range, form).await?,
         };
         Ok((self.redactor).output(&terminal.record.secrets, around.piece(text)))
-    }
-
-    /// Lines of output without the secrets in them; `None`: they stay.
-    pub(crate) fn hidden_in_lines(
-        &self,
-        front: Front,
-        terminal: &Terminal,
-        text: &str,
-    ) -> Option<String> {
-        let piece = OutputPiece {
-            text,
-            ..OutputPiece::default()
-        };
-        let known = &terminal.record.secrets;
-        (self.are_hidden(front)).then(|| self.redactor.output(known, piece))?
     }
 
     /// What finds the secrets in a terminal's text from an offset on, where they are hidden from clients of
@@ -241,12 +252,18 @@ impl OutputSecrets {
         rows: ScreenRows,
     ) -> Screen {
         let mut screen = model.screen(rows);
-        let (Some(first), Some(last)) = (screen.lines.first(), screen.lines.last()) else {
-            return screen;
-        };
-        if !self.are_hidden_everywhere(front) {
-            return screen;
+        if self.are_hidden_everywhere(front) {
+            screen.lines = self.masked(terminal, model, rows);
         }
+        screen
+    }
+
+    /// Rows of a screen with each character of a secret masked.
+    fn masked(&self, terminal: &Terminal, model: &Model, rows: ScreenRows) -> Vec<ScreenRow> {
+        let lines = model.screen(rows).lines;
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
+            return lines;
+        };
         let around = ScreenRows {
             since: None,
             from_row: Some(first.row - CONTEXT_ROWS),
@@ -254,13 +271,8 @@ impl OutputSecrets {
         };
         let mut masked = model.screen(around).lines;
         self.mask(&terminal.record.secrets, &mut masked);
-        masked.retain(|row| {
-            (screen.lines)
-                .binary_search_by_key(&row.row, |row| row.row)
-                .is_ok()
-        });
-        screen.lines = masked;
-        screen
+        masked.retain(|row| lines.binary_search_by_key(&row.row, |row| row.row).is_ok());
+        masked
     }
 
     /// The last place up to this one that cuts no secret of the output: a screen there shows none in part.
@@ -317,7 +329,8 @@ impl OutputSecrets {
         }
     }
 
-    /// Hides what has the shape of a secret in each text of a message. True: there was some.
+    /// Hides what has the shape of a secret in each text of a message, and the hash of an output: who knows
+    /// the rest of it could guess a secret by it. True: there was some.
     pub(crate) fn hide_in_value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) => {
@@ -329,9 +342,12 @@ impl OutputSecrets {
             Value::Array(values) => values
                 .iter_mut()
                 .fold(false, |hidden, value| self.hide_in_value(value) | hidden),
-            Value::Object(fields) => fields
-                .values_mut()
-                .fold(false, |hidden, value| self.hide_in_value(value) | hidden),
+            Value::Object(fields) => {
+                let has_hash = fields.remove(OUTPUT_HASH).is_some();
+                fields
+                    .values_mut()
+                    .fold(has_hash, |hidden, value| self.hide_in_value(value) | hidden)
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
@@ -355,4 +371,20 @@ impl OutputSecrets {
             hidden(text)
         }
     }
+}
+
+/// One row of the screen, from 0.
+pub(crate) fn only_row(row: usize) -> ScreenRows {
+    let row = i64::try_from(row).unwrap_or_default();
+    ScreenRows {
+        since: None,
+        from_row: Some(row),
+        to_row: Some(row),
+    }
+}
+
+/// The text of rows, with a blank for each cell that nothing was written to.
+pub(crate) fn text_of(rows: &[ScreenRow]) -> String {
+    let runs = rows.iter().flat_map(|row| &row.runs);
+    runs.map(|run| run.text.as_str()).collect()
 }

@@ -8,10 +8,12 @@ mod question;
 mod secret;
 mod watch;
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use termd_client::Link;
 use termd_client::escape::shell_line;
-use termd_client::question::{asker, command};
+use termd_client::question::{asker, command, variables};
 use termd_proto::approval::{ApprovalInfo, ApprovalState};
 use termd_proto::attention::AttentionState;
 
@@ -94,20 +96,18 @@ fn render(approvals: &[ApprovalInfo], display: Display) -> String {
     )
     .leaving_out(&DISPENSABLE_COLUMNS);
     for info in approvals {
-        let shown = if info.env.is_empty() {
-            command(info).to_owned()
-        } else {
-            let pairs = info.env.iter();
-            let pairs = pairs.map(|(name, value)| format!("{name}={value} "));
-            pairs.collect::<String>() + command(info)
-        };
+        let mut shown = shell_line(command(info));
+        if !info.env.is_empty() {
+            // Writing to a string does not fail.
+            let _ = write!(shown, " with {}", variables(info));
+        }
         table.row([
             Cell::text(info.id.as_str()),
             Cell::text(info.state.as_str()),
             Cell::text(&display.time(info.asked_at_ms)),
             Cell::text(&asker(&info.asked_by)),
             Cell::text(&place(info)),
-            Cell::line(&shell_line(&shown)),
+            Cell::line(&shown),
             Cell::text(info.reason.as_deref().unwrap_or("a rule asks for it")),
         ]);
     }

@@ -174,10 +174,11 @@ impl InteractHandler {
     async fn activity(
         self: Arc<Self>,
         params: GetActivity,
-        _: Arc<ConnectionContext>,
+        context: Arc<ConnectionContext>,
     ) -> RpcResult<Activity> {
         let terminal = self.catalog.find(&params.id).await?;
         terminal.touch();
-        Ok(wait::activity(&self.store, &terminal).await?)
+        let activity = wait::activity(&self.store, &terminal).await?;
+        Ok((self.output_secrets).activity(context.reader(), &terminal, activity))
     }
 }

@@ -11,6 +11,7 @@ use termd_proto::terminal::{Front, MAX_WAIT_MS};
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
+use crate::service::output_secrets::{only_row, text_of};
 use crate::service::{Catalog, OutputSecrets, Screens, one_line};
 use crate::terminal::screen::history::{Moment, past_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
@@ -207,17 +208,15 @@ impl ScreenHandler {
 
     fn glance_at(&self, terminal: &Terminal, reader: Front) -> Glance {
         let look = |model: &Model| {
-            (
-                model.last_text(),
-                model.cwd().map(str::to_owned),
-                model.progress(),
-            )
+            let last_row = model.last_row_with_text();
+            let last_line = last_row.map(|row| {
+                let secrets = &self.output_secrets;
+                let screen = secrets.screen(reader, terminal, model, only_row(row));
+                one_line(text_of(&screen.lines).trim_end(), MAX_GLANCE_BYTES)
+            });
+            (last_line, model.cwd().map(str::to_owned), model.progress())
         };
         let (last_line, cwd, progress) = terminal.screen.look(look).unwrap_or_default();
-        let last_line = last_line.map(|line| {
-            let hidden = self.output_secrets.hidden_in_lines(reader, terminal, &line);
-            one_line(&hidden.unwrap_or(line), MAX_GLANCE_BYTES)
-        });
         Glance {
             id: terminal.id().clone(),
             last_line,

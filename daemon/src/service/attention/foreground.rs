@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::table::{Fact, Foreground};
 use crate::clock::Moment;
 use crate::service::one_line::one_line;
+use crate::service::output_secrets::OutputSecrets;
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
@@ -30,21 +31,27 @@ const LINE_QUIET: Duration = Duration::from_millis(300);
 const SECOND_LOOK: Duration = Duration::from_millis(50);
 
 /// Looks at a terminal now.
-pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foreground, TerminalError> {
+pub(super) async fn look(
+    store: &Store,
+    secrets: &OutputSecrets,
+    terminal: &Terminal,
+) -> Result<Foreground, TerminalError> {
     if let Some(exit) = terminal.progress().exit {
         return Ok(Foreground::Exited(Fact {
             why: own_command(terminal),
             since_ms: exit.at_ms,
         }));
     }
-    let seen = activity(store, terminal).await?;
+    let seen = activity(store, terminal).await?.into_printed();
+    // One text for all readers.
+    let shown = |prompt: String| secrets.in_cursor_row(terminal, prompt);
     let since_ms = Moment::now().ms_of(terminal.progress().screen.changed_at);
     let fact = |why: String| Fact {
         why: one_line(&why, MAX_WHY_BYTES),
         since_ms,
     };
     if seen.awaiting_secret {
-        let prompt = or_command(cursor_line(terminal), terminal, &seen);
+        let prompt = or_command(shown(cursor_line(terminal)), terminal, &seen);
         return Ok(Foreground::AwaitsSecret(fact(prompt)));
     }
     if seen.full_screen {
@@ -66,13 +73,13 @@ pub(super) async fn look(store: &Store, terminal: &Terminal) -> Result<Foregroun
         Some(_) => {
             let prompt = seen.prompt_text.clone();
             let prompt = prompt.unwrap_or_else(|| cursor_line(terminal));
-            Foreground::AwaitsInput(fact(or_command(prompt, terminal, &seen)))
+            Foreground::AwaitsInput(fact(or_command(shown(prompt), terminal, &seen)))
         }
         None if is_at_prompt(seen.command_state) => {
             Foreground::AtPrompt(fact(last_command(&seen).unwrap_or_default()))
         }
         None if awaits_line(terminal, &seen).await => {
-            Foreground::AwaitsInput(fact(cursor_line(terminal)))
+            Foreground::AwaitsInput(fact(shown(cursor_line(terminal))))
         }
         None => Foreground::Runs(running(terminal, &seen)),
     })

@@ -23,6 +23,7 @@ pub(crate) use self::command::{AttentionCommand, is_attention_command};
 use self::foreground::own_command;
 use self::table::{Fact, Facts, Foreground, Outcome, judge};
 use super::one_line::one_line;
+use super::output_secrets::OutputSecrets;
 use crate::approval::{Approvals, WaitingQuestion, WaitingQuestions};
 use crate::store::Store;
 use crate::terminal::handle::Terminal;
@@ -36,6 +37,7 @@ const SETTLE: Duration = Duration::from_millis(250);
 pub(crate) struct AttentionWatch {
     pub(crate) approvals: Approvals,
     pub(crate) store: Store,
+    pub(crate) secrets: OutputSecrets,
     pub(crate) events: broadcast::Sender<TerminalEvent>,
     /// The person's own program; `None`: there is none.
     pub(crate) command: Option<AttentionCommand>,
@@ -102,7 +104,7 @@ impl AttentionWatch {
     }
 
     async fn look(&self, terminal: &Terminal, questions: &WaitingQuestions) {
-        match foreground::look(&self.store, terminal).await {
+        match foreground::look(&self.store, &self.secrets, terminal).await {
             Ok(foreground) => {
                 let is_secret = matches!(foreground, Foreground::AwaitsSecret(_));
                 let at = is_secret.then(|| terminal.end());

@@ -9,6 +9,7 @@ use super::request::{CreateRequest, MAX_AUDITED_NAMES};
 use crate::terminal::lifecycle::launch::{Launch, environment};
 use termd_keeper::protocol::confinement::{Confinement, Temporary};
 use termd_policy::Profile;
+use termd_policy::secrets::output::KnownSecrets;
 
 /// Variables that name a directory for temporary files.
 const TEMPORARY_VARIABLES: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
@@ -60,4 +61,10 @@ pub(super) fn with_temporary(
         }
     }
     launch
+}
+
+/// The secrets of a command's environment.
+pub(super) fn secrets_of(environment: &BTreeMap<OsString, OsString>) -> KnownSecrets {
+    let pairs = environment.iter();
+    KnownSecrets::of(pairs.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))))
 }

@@ -20,14 +20,13 @@ use termd_proto::terminal::{Owner, Stdio};
 use termd_proto::{Label, Offset, TerminalId};
 use tokio::sync::broadcast;
 
-use self::environment::{with_policy, with_temporary};
+use self::environment::{secrets_of, with_policy, with_temporary};
 use self::preflight::{AllowedCommand, Finding};
 use self::request::Bounds;
 use self::spawn_request::spawn_request;
 use self::starter::StartError;
 use super::audit_log::AuditLog;
 use super::disk::Disk;
-use super::output_secrets::OutputSecrets;
 use super::random::random_bits;
 use super::registry::{Registry, Reservation};
 use super::sandbox::{SandboxLease, recorded, requested, with_enforced};
@@ -74,7 +73,6 @@ pub(crate) struct Creator {
     pub(crate) events: broadcast::Sender<TerminalEvent>,
     pub(crate) spool: SpoolConfig,
     pub(crate) agents: AgentsConfig,
-    pub(crate) output_secrets: OutputSecrets,
     /// The scripts of shell integration; `None` where it is switched off.
     pub(crate) shell: Option<ShellFiles>,
     /// What asks for passwords; `None` where it is switched off.
@@ -381,7 +379,7 @@ impl Creator {
             children: request.children(&self.agents),
             agent_process: request.agent_process,
             meta: request.options.meta.clone(),
-            secrets: (self.output_secrets).of_environment(request.owner.front, &launch.env),
+            secrets: secrets_of(&launch.env),
             shell_nonce: None,
         }
     }

@@ -22,18 +22,15 @@ pub(super) struct LineMatch {
     pub(super) after: Vec<String>,
 }
 
-/// The lines that match, in order. `hide` takes secrets out of the text, if there are any.
+/// The lines of a text that match, in order. `hidden` is the text without the secrets in it, if there are
+/// any.
 pub(super) fn matches(
     output: &Output,
+    hidden: Option<&str>,
     pattern: &Pattern,
     context: usize,
-    hide: impl FnOnce(&str) -> Option<String>,
 ) -> Vec<LineMatch> {
-    if pattern.is_nowhere_in(&output.text) {
-        return Vec::new();
-    }
-    let hidden = hide(&output.text);
-    let text = hidden.as_deref().unwrap_or(&output.text);
+    let text = hidden.unwrap_or(&output.text);
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -139,7 +136,7 @@ mod tests {
         plain.advance(text.as_bytes());
         plain.give(Until::Final);
         let pattern = Pattern::compile(pattern, PatternKind::Words, false).unwrap();
-        matches(&plain.take(), &pattern, context, |_| None)
+        matches(&plain.take(), None, &pattern, context)
     }
 
     #[test]

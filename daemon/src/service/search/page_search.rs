@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 use termd_proto::search::{CommandHit, OutputHit, SearchHit, SearchIn};
-use termd_proto::terminal::Front;
-use termd_vt::plain::PlainText;
+use termd_proto::terminal::{Encoding, Front};
+use termd_vt::plain::{Anchor, Output, PlainText};
 use tokio::time::Instant;
 
 use super::candidates::Candidates;
@@ -22,6 +22,7 @@ use crate::service::registry::stored_terminal;
 use crate::store::{CommandQuery, IndexedDocument, TerminalRow};
 use crate::terminal::Terminal;
 use crate::terminal::error::TerminalError;
+use crate::terminal::output::transcript::TranscriptError;
 
 /// Terminals read from the database at a time.
 const PAGE: u32 = 200;
@@ -246,7 +247,7 @@ impl<'a> PageSearch<'a> {
                 continue;
             }
             let text = texts.text_of(&document, plain).await?;
-            let mut found = self.matches(&terminal, &text);
+            let mut found = self.matches(&terminal, &text).await?;
             found.retain(|found| found.offset < bound);
             if self.lacks_context(&found) {
                 let beside = candidates.index().neighbours(&document).await?;
@@ -283,10 +284,9 @@ impl<'a> PageSearch<'a> {
             let Some(plain) = PlainText::restore(&document.state) else {
                 continue;
             };
-            let text = texts.text_of(&document, plain).await?.text;
-            let secrets = &self.searcher.output_secrets;
-            let hidden = secrets.hidden_in_lines(self.front, terminal, &text);
-            *lines = line_match::lines(hidden.as_deref().unwrap_or(&text));
+            let output = texts.text_of(&document, plain).await?;
+            let hidden = self.hidden(terminal, &output).await?;
+            *lines = line_match::lines(hidden.as_deref().unwrap_or(&output.text));
         }
         let [before, after] = lines;
         for found in found {
@@ -296,11 +296,38 @@ impl<'a> PageSearch<'a> {
         Ok(())
     }
 
-    fn matches(&self, terminal: &Terminal, text: &termd_vt::plain::Output) -> Vec<LineMatch> {
+    async fn matches(
+        &self,
+        terminal: &Terminal,
+        output: &Output,
+    ) -> Result<Vec<LineMatch>, TerminalError> {
+        let pattern = &self.search.pattern;
+        if pattern.is_nowhere_in(&output.text) {
+            return Ok(Vec::new());
+        }
+        let hidden = self.hidden(terminal, output).await?;
+        let context = self.search.context;
+        Ok(matches(output, hidden.as_deref(), pattern, context))
+    }
+
+    /// A text without the secrets in it, also one that only begins or ends there; `None`: it stays.
+    async fn hidden(
+        &self,
+        terminal: &Terminal,
+        output: &Output,
+    ) -> Result<Option<String>, TranscriptError> {
+        let raw = |anchor: Option<&Anchor>| Offset(anchor.map_or(0, |anchor| anchor.raw));
+        let range = (raw(output.anchors.first()), raw(output.anchors.last()));
+        let encoding = if self.search.is_raw {
+            Encoding::Raw
+        } else {
+            Encoding::Text
+        };
         let secrets = &self.searcher.output_secrets;
-        matches(text, &self.search.pattern, self.search.context, |text| {
-            secrets.hidden_in_lines(self.front, terminal, text)
-        })
+        let text = (output.text.as_str(), encoding);
+        secrets
+            .hidden_between(self.front, terminal, text, range)
+            .await
     }
 
     /// The newest matches in what is not indexed, in order, with more than fit, and where its first line
@@ -329,7 +356,7 @@ impl<'a> PageSearch<'a> {
         if self.search.is_raw {
             let mut lines = RawLines::new(&terminal.transcript, row.start);
             while let Some(text) = lines.next(end).await? {
-                keep(self.matches(terminal, &text));
+                keep(self.matches(terminal, &text).await?);
                 if self.is_late() {
                     return Ok(None);
                 }
@@ -345,13 +372,13 @@ impl<'a> PageSearch<'a> {
             return Ok(Some((before, Vec::new())));
         }
         while let Some(document) = reader.next(end).await? {
-            keep(self.matches(terminal, &document.output));
+            keep(self.matches(terminal, &document.output).await?);
             if self.is_late() {
                 return Ok(None);
             }
             tokio::task::yield_now().await;
         }
-        keep(self.matches(terminal, &reader.finish().output));
+        keep(self.matches(terminal, &reader.finish().output).await?);
         Ok(Some((first, newest.into())))
     }
 

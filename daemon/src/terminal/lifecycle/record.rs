@@ -88,8 +88,7 @@ pub struct Record {
     pub agent_process: Option<(i32, u64)>,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
-    /// The secrets of the environment of an agent's command, which are hidden in output. Only the notes
-    /// have them.
+    /// The secrets of the command's environment, which are hidden in output. Only the notes have them.
     #[serde(default, skip_serializing_if = "KnownSecrets::is_empty")]
     pub secrets: KnownSecrets,
     /// The nonce that the shell signs command lines with. Only the notes have it.

@@ -19,9 +19,13 @@ use crate::terminal::handle::Terminal;
 use crate::terminal::input::foreground::{ForegroundProcess, foreground_process};
 use crate::terminal::input::tty::LineDiscipline;
 use crate::terminal::output::shell_log::ShellNow;
+use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::screen::restore::look_at;
 
-pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, TerminalError> {
+pub async fn activity(
+    store: &Store,
+    terminal: &Terminal,
+) -> Result<Unfiltered<Activity>, TerminalError> {
     let tty = terminal.line_discipline().await;
     let process = foreground_process(terminal).await;
     // Read before the screen, so that the screen is not older than `end`.
@@ -78,7 +82,7 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
     let prompt = prompt::hint(awaited, look).filter(|_| is_running);
     let prompt_text = shown_prompt(line, &lines_before)
         .filter(|shown| prompt.is_some() || is_awaited_at(shown, awaited, &lines_before));
-    Ok(Activity {
+    Ok(Unfiltered::new(Activity {
         end: progress.end,
         state: terminal.state(),
         exit_status: progress.exit.and_then(|exit| exit.status),
@@ -96,7 +100,7 @@ pub async fn activity(store: &Store, terminal: &Terminal) -> Result<Activity, Te
         awaiting_secret: awaits_secret,
         awaited_input: awaited,
         bracketed_paste: screen.modes.bracketed_paste,
-    })
+    }))
 }
 
 /// The prompt on the cursor's line: the one that was there before, or all of the line.

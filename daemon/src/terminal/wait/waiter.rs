@@ -220,7 +220,7 @@ impl Waiter<'_> {
         let first_line = line_outputs.first().map(|line| line.start);
         let output_start = first_line.or(output_start).unwrap_or(self.since);
         let output_start = output_start.max(self.since);
-        let mut activity = activity(store, terminal).await?;
+        let mut activity = activity(store, terminal).await?.into_printed();
         let (ended_by, done_by, matched) = match end {
             End::Matched(found) => (WaitEnd::Matched, None, Some(found)),
             End::Done(by, awaited) => {

@@ -65,10 +65,10 @@ impl Model {
         self.is_alternate() || self.terminal.modes.mouse != MouseMode::Off
     }
 
-    /// Returns the text of the last row that has some, without the blanks at its end.
-    pub fn last_text(&self) -> Option<String> {
-        let rows = (0..self.size().rows).rev();
-        rows.map(|y| self.row_text(y)).find(|text| !text.is_empty())
+    /// Returns the last row of the screen that has text, from 0.
+    pub fn last_row_with_text(&self) -> Option<usize> {
+        let mut rows = (0..self.size().rows).rev();
+        rows.find(|y| !self.row_text(*y).is_empty())
     }
 
     /// Returns the shell's directory, as it says itself (OSC 7, 9;9, 1337).
