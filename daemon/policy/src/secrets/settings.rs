@@ -18,7 +18,7 @@ struct Form {
     is_secret: fn(&str, &str) -> bool,
 }
 
-static FORMS: [Form; 9] = [
+static FORMS: [Form; 12] = [
     // INI, TOML and YAML without quotes: ~/.aws/credentials, my.cnf, rclone.conf, wg(8).
     Form {
         marker: " = ",
@@ -43,6 +43,22 @@ static FORMS: [Form; 9] = [
         ),
         is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
     },
+    // A value of YAML in the line behind its name, of one word.
+    Form {
+        marker: ":",
+        pattern: LazyRegex::new(
+            r#"(?m)^[ \t-]*(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64}):[ \t]*\r?\n[ \t]+([^\s'":]+)[ \t]*\r?$"#,
+        ),
+        is_secret: is_named_value,
+    },
+    // A row of a table: `| name | value |`, as psql and aws print it.
+    Form {
+        marker: "| ",
+        pattern: LazyRegex::new(
+            r"\|[ \t]+(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})[ \t]+\|[ \t]+([^\s|`]+)[ \t]+\|",
+        ),
+        is_secret: is_named_value,
+    },
     // A registry's login in Docker's config.json, containers-auth.json(5): base64 of `name:password`.
     Form {
         marker: "\"auth\"",
@@ -61,6 +77,14 @@ static FORMS: [Form; 9] = [
     Form {
         marker: "</",
         pattern: LazyRegex::new(r"<(?<name>[A-Za-z][A-Za-z0-9_.-]{0,64})>\s*([^<>\s$]+)\s*</"),
+        is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
+    },
+    // Elements of XML with the name and the value as attributes: web.config, Ant, Spring.
+    Form {
+        marker: "value=",
+        pattern: LazyRegex::new(
+            r#"(?:key|name)=["'](?<name>[A-Za-z][A-Za-z0-9_.:-]{0,64})["']\s+value=["']([^\s"'<>$]+)["']"#,
+        ),
         is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
     },
     // The password file of libpq (PostgreSQL 18, 32.16).
@@ -156,6 +180,11 @@ mod tests {
             "password: |\n  «hunter2»\nuser: me",
             "  db_password: >-\r\n    «hunter»\r\n",
             "<password>«hunter2»</password>",
+            r#"<add key="password" value="«hunter»"/>"#,
+            "<property name='db.password'\n value='«hunter2»'>",
+            "password:\n  «hunter2»\nuser: me",
+            "|  SecretAccessKey |  «wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY»  |",
+            "+--+\n| password | «hunter2» |\n",
             "<server><password> «hunter» </password></server>",
             "db.example:5432:app:me:«hunter2»",
             r#"{"kty":"EC","d":"«jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI»"}"#,
@@ -176,6 +205,13 @@ mod tests {
             "password: |\n  of several words\n",
             "password: |\nhunter2",
             "name: |\n  hunter2\n",
+            "password:\n  required\n",
+            "password:\n  min_length: 8\n",
+            "token:\n  type2: string\n",
+            "| token | string |",
+            "| Password | `DB2_PASSWORD` | the name |",
+            r#"<add key="password" value="${DB2}"/>"#,
+            r#"<add key="color" value="a1b2c3"/>"#,
             "password: |\n  /run/secrets/db\n",
             "author = me",
             "<password>${env.PASSWORD}</password>",

@@ -167,7 +167,9 @@ static PATTERNS: [(&str, LazyRegex, Check); 20] = [
     ),
 ];
 /// Escapes that end in a letter or a digit.
-static ESCAPES: LazyRegex = LazyRegex::new(r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}");
+static ESCAPES: LazyRegex = LazyRegex::new(
+    r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|%[sb]|\\(?:0?33|e|x1[Bb])\[[0-9;]*m",
+);
 /// How much of a word before a token is read.
 const MAX_PATH_BYTES: usize = 256;
 /// The text before the body of a private key, by RFC 7468, by SSH2's own form (RFC 4716 §3), and by `PuTTY`'s
@@ -195,13 +197,9 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
     if text.len() < MIN_BYTES && !text.contains([':', '=', ' ']) {
         return;
     }
-    let mut found = Vec::new();
-    tokens::find(text, &mut found);
-    let is_file = |token: &Range<usize>| is_part_of_path(text, token.start);
-    found
-        .into_iter()
-        .filter(|token| !is_file(token))
-        .for_each(|token| finding.add(token));
+    for token in words_tokens(text) {
+        finding.add(token);
+    }
     let lower = text.to_ascii_lowercase();
     for (marker, pattern, check) in &PATTERNS {
         if !lower.contains(marker) {
@@ -226,12 +224,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
 /// Whether a variable's value is or holds a secret, whatever its name: a service's token, or an address
 /// with a password.
 pub(crate) fn is_secret_value(value: &str) -> bool {
-    let mut found = Vec::new();
-    tokens::find(value, &mut found);
-    if found
-        .iter()
-        .any(|token| !is_part_of_path(value, token.start))
-    {
+    if !words_tokens(value).is_empty() {
         return true;
     }
     let mut finding = Finding::default();
@@ -256,19 +249,23 @@ pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
         .filter(|token| token.is_distinctive || !is_part_of_path(text, token.range.start))
         .map(|token| token.range)
         .collect();
-    if let Some(blanked) = without_escapes(text) {
-        let mut behind_escapes = Vec::new();
-        tokens::find(&blanked, &mut behind_escapes);
-        behind_escapes.retain(|token| !is_part_of_path(text, token.start));
-        found.extend(behind_escapes);
-    }
+    found.extend(words_tokens(text));
     settings::find(text, &mut found);
     find_ends_of_keys(text, &mut found);
     found
 }
 
-/// A text with blanks for the escapes of JSON and of addresses, whose letters would stand before a token:
-/// `\nghp_…`, `%3Dghp_…`. All else is where it was.
+/// The tokens that begin where a word does, or behind an escape, and are no names of files.
+fn words_tokens(text: &str) -> Vec<Range<usize>> {
+    let blanked = without_escapes(text);
+    let mut found = Vec::new();
+    tokens::find(blanked.as_deref().unwrap_or(text), &mut found);
+    found.retain(|token| !is_part_of_path(text, token.start));
+    found
+}
+
+/// A text with blanks for the escapes of JSON, of addresses and of printf(1), whose letters would stand before
+/// a token: `\nghp_…`, `%3Dghp_…`, `%sghp_…`. All else is where it was.
 fn without_escapes(text: &str) -> Option<String> {
     let escapes = ESCAPES.get().filter(|escapes| escapes.is_match(text))?;
     let blanked = escapes.replace_all(text, |found: &Captures<'_>| " ".repeat(found[0].len()));
@@ -276,7 +273,7 @@ fn without_escapes(text: &str) -> Option<String> {
 }
 
 /// Whether the token that begins here is the name of a file: a `/` stands before it, and its word is no
-/// address.
+/// address and no `s/…/…/` of sed(1).
 fn is_part_of_path(text: &str, at: usize) -> bool {
     let from = text.floor_char_boundary(at.saturating_sub(MAX_PATH_BYTES));
     let before = text.get(from..at).unwrap_or_default();
@@ -284,7 +281,7 @@ fn is_part_of_path(text: &str, at: usize) -> bool {
         return false;
     }
     let word = before.rsplit([' ', '\t', '\n', '=', ':', '"', '\'']).next();
-    word.is_some_and(|word| !word.starts_with("//"))
+    word.is_some_and(|word| !word.starts_with("//") && !word.starts_with("s/"))
 }
 
 fn add_checked(text: &str, captures: &Captures<'_>, check: Check, finding: &mut Finding) {

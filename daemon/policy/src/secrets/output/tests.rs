@@ -109,6 +109,20 @@ fn what_stands_right_before_a_token_hides_none() {
 }
 
 #[test]
+fn a_token_that_only_its_service_marks_is_found_in_a_path() {
+    let tail = "a1B2".repeat(12);
+    for begin in ["sk-ant-api03-", "sk-proj-", "hf_", "pypi-", "sk_live_"] {
+        assert_eq!(
+            shown_as(&format!("a/b/{begin}{tail}/c")),
+            "a/b/[secret]/c",
+            "{begin}"
+        );
+    }
+    let file = format!("a/sk-{tail}/c");
+    assert_eq!(shown_as(&file), file);
+}
+
+#[test]
 fn escape_sequences_hide_no_secret() {
     let (start, end) = ("ghp_a1B2a1B2", "a1B2".repeat(7));
     for sequence in [
