@@ -36,7 +36,7 @@ const FAMILIES: [(&str, usize); 49] = [
     ("words as data", 24),
     ("what cannot be read", 11),
     ("in another directory", 38),
-    ("programs by the table", 594),
+    ("programs by the table", 602),
     ("programs in everyday use", 760),
     ("fetched, sent and opened", 198),
     ("fetched, sent and opened: neighbours", 176),
