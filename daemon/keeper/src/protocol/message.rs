@@ -1,7 +1,6 @@
 //! The messages between keeper and server. Their encoding is [`super::wire`].
 
 use std::fmt;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use termd_proto::TerminalId;
@@ -10,46 +9,17 @@ use termd_proto::terminal::{Inherited, Stderr, Stdin, Stdio};
 use super::confinement::{Confinement, Enforced};
 pub use super::exec_gate::{ExecRelease, PausePoint};
 use super::file_operation::FileOperation;
+pub use super::level::{
+    LEVEL, LEVEL_AUDIT_HEAD, LEVEL_BUBBLEWRAP, LEVEL_CONFINEMENT, LEVEL_EXEC_GATE, LEVEL_FILES,
+    LEVEL_INHERITED, LEVEL_ORPHANS, LEVEL_PAUSE_BEFORE_EXEC, LEVEL_PIPES, LEVEL_PRIVATE_PROCESSES,
+    LEVEL_STDIN, LEVEL_WRITABLE_IDS,
+};
 pub use super::spawn_step::{SpawnFailure, SpawnStep};
+pub use super::terminal_fds::{StdinFds, TerminalFds};
 
 /// The version in both sides' hello. It changes only when an old side would misunderstand a new
 /// one; new fields at a message's end and new kinds leave it as it is.
 pub const PROTOCOL_VERSION: u32 = 1;
-
-/// What this side supports beyond the first version. It follows the version in the hello; a side
-/// that sends none is at level 0. The other side requests nothing above that level, because an
-/// older keeper ignores what it does not know, or does only the part that it knows.
-pub const LEVEL: u32 = LEVEL_INHERITED;
-/// From this level on: commands on pipes ([`Stdio::Pipes`]).
-pub const LEVEL_PIPES: u32 = 1;
-/// From this level on: limits and sandboxes ([`Confinement`]).
-pub const LEVEL_CONFINEMENT: u32 = 2;
-/// From this level on: commands paused before confinement ([`PausePoint::BeforeConfinement`]).
-pub const LEVEL_EXEC_GATE: u32 = 3;
-/// From this level on: commands paused in their sandbox ([`PausePoint::BeforeExec`]).
-pub const LEVEL_PAUSE_BEFORE_EXEC: u32 = 4;
-/// From this level on: sandboxes that bubblewrap builds ([`Builder::Bubblewrap`]).
-///
-/// [`Builder::Bubblewrap`]: super::confinement::Builder::Bubblewrap
-pub const LEVEL_BUBBLEWRAP: u32 = 5;
-/// From this level on: operations on files ([`FileOperation`]).
-pub const LEVEL_FILES: u32 = 6;
-/// From this level on: sandboxes with PID and IPC namespaces of their own ([`Processes::Private`]).
-///
-/// [`Processes::Private`]: super::confinement::Processes::Private
-pub const LEVEL_PRIVATE_PROCESSES: u32 = 7;
-/// From this level on: the list of orphans ([`ToKeeper::ListOrphans`]).
-pub const LEVEL_ORPHANS: u32 = 8;
-/// From this level on: the ids of writable paths ([`Sandbox::writable_ids`]).
-///
-/// [`Sandbox::writable_ids`]: super::confinement::Sandbox::writable_ids
-pub const LEVEL_WRITABLE_IDS: u32 = 9;
-/// From this level on: the head of the audit chain ([`ToKeeper::SetAuditHead`]).
-pub const LEVEL_AUDIT_HEAD: u32 = 10;
-/// From this level on: commands that read a pipe ([`Stdin::Pipe`]).
-pub const LEVEL_STDIN: u32 = 11;
-/// From this level on: what a command takes over from the process that requests it ([`Inherited`]).
-pub const LEVEL_INHERITED: u32 = 12;
 
 /// The longest text that says the head of the audit chain, in bytes.
 pub const MAX_AUDIT_HEAD_BYTES: usize = 128;
@@ -114,119 +84,6 @@ impl fmt::Display for WaitStatus {
             Self::Exited(code) => write!(f, "exited with {code}"),
             Self::Signaled(signal) => write!(f, "was ended by signal {signal}"),
             Self::CpuTimeUp => f.write_str("was ended at its limit of processor time"),
-        }
-    }
-}
-
-/// The descriptors of a terminal, which keeper and server share, in the order in which they are sent.
-#[derive(Debug)]
-pub enum TerminalFds {
-    /// Of a terminal with a PTY.
-    Pty {
-        /// The PTY's master side, non-blocking.
-        master: OwnedFd,
-        /// The spool: a memfd whose file offset is the transcript offset.
-        spool: OwnedFd,
-        /// The pipe that bytes pass on the way from `master` to `spool`, read end, non-blocking.
-        pipe_reader: OwnedFd,
-        /// The same pipe's write end, non-blocking.
-        pipe_writer: OwnedFd,
-    },
-    /// Of a command on pipes.
-    Pipes {
-        /// Its standard output's read end, non-blocking.
-        stdout: OwnedFd,
-        /// The spool, as above.
-        spool: OwnedFd,
-        /// Its standard error's read end, non-blocking.
-        stderr: OwnedFd,
-        /// Which bytes of the spool came from which pipe: a memfd that only servers read and write.
-        origins: OwnedFd,
-        /// Its standard input, where it reads a pipe and that is still open.
-        stdin: Option<StdinFds>,
-    },
-}
-
-/// The server's end of a command's standard input.
-#[derive(Debug)]
-pub struct StdinFds {
-    /// The pipe's write end, non-blocking.
-    pub pipe: OwnedFd,
-    /// What was sent to the command: a memfd whose file offset is the number of bytes that are in the
-    /// pipe. It is sealed against growing at the end of the input.
-    pub queue: OwnedFd,
-}
-
-impl TerminalFds {
-    /// The inverse of [`to_send`](Self::to_send); `None` if the number of descriptors differs.
-    pub fn from_sent(stdio: Stdio, sent: Vec<OwnedFd>) -> Option<Self> {
-        let mut sent = sent.into_iter();
-        let (first, spool) = (sent.next()?, sent.next()?);
-        let (third, fourth) = (sent.next()?, sent.next()?);
-        let stdin = match (stdio, sent.next(), sent.next(), sent.next()) {
-            (_, None, ..) => None,
-            (Stdio::Pipes, Some(pipe), Some(queue), None) => Some(StdinFds { pipe, queue }),
-            _ => return None,
-        };
-        Some(match stdio {
-            Stdio::Pty => Self::Pty {
-                master: first,
-                spool,
-                pipe_reader: third,
-                pipe_writer: fourth,
-            },
-            Stdio::Pipes => Self::Pipes {
-                stdout: first,
-                spool,
-                stderr: third,
-                origins: fourth,
-                stdin,
-            },
-        })
-    }
-
-    /// The descriptors in the order in which they are sent.
-    pub fn to_send(&self) -> Vec<BorrowedFd<'_>> {
-        let mut fds = match self {
-            Self::Pty {
-                master,
-                spool,
-                pipe_reader,
-                pipe_writer,
-            } => vec![master, spool, pipe_reader, pipe_writer],
-            Self::Pipes {
-                stdout,
-                spool,
-                stderr,
-                origins,
-                ..
-            } => vec![stdout, spool, stderr, origins],
-        };
-        let stdin = self.stdin().into_iter();
-        fds.extend(stdin.flat_map(|stdin| [&stdin.pipe, &stdin.queue]));
-        fds.into_iter().map(AsFd::as_fd).collect()
-    }
-
-    /// The server's end of its standard input, where that is an open pipe.
-    pub fn stdin(&self) -> Option<&StdinFds> {
-        match self {
-            Self::Pty { .. } => None,
-            Self::Pipes { stdin, .. } => stdin.as_ref(),
-        }
-    }
-
-    /// The kind of its standard input, output and error.
-    pub fn stdio(&self) -> Stdio {
-        match self {
-            Self::Pty { .. } => Stdio::Pty,
-            Self::Pipes { .. } => Stdio::Pipes,
-        }
-    }
-
-    /// Its spool.
-    pub fn spool(&self) -> &OwnedFd {
-        match self {
-            Self::Pty { spool, .. } | Self::Pipes { spool, .. } => spool,
         }
     }
 }

@@ -11,6 +11,8 @@ pub mod channel;
 pub mod confinement;
 pub mod exec_gate;
 pub mod file_operation;
+mod level;
 pub mod message;
 mod spawn_step;
+mod terminal_fds;
 pub mod wire;
