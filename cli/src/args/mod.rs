@@ -7,12 +7,16 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod acp;
+mod approvals;
+mod attach;
 mod attention;
 mod audit;
 mod codex;
 mod daemon;
+mod ending;
 mod exec;
 mod help;
+mod history;
 mod hook;
 mod policy;
 mod reading;
@@ -28,13 +32,17 @@ mod top;
 mod words;
 
 pub(crate) use acp::{AcpAgentArgs, AcpArgs};
+pub(crate) use approvals::{AnswerArgs, ApprovalsArgs, ApproveArgs, AskpassArgs, DenyArgs};
+pub(crate) use attach::{AttachArgs, AttachSizeArgs, DetachKeysArgs};
 pub(crate) use attention::{NotifierArgs, NotifyArgs, StatusArgs};
 pub(crate) use audit::{
     AuditArgs, AuditExportArgs, AuditVerb, AuditVerifyArgs, FilterArgs, FrontArg, VerdictArg,
 };
 pub(crate) use codex::CodexExecServerArgs;
 pub(crate) use daemon::{DaemonArgs, DaemonEndArgs, DaemonVerb};
+pub(crate) use ending::{CloseArgs, DeleteArgs, KillArgs};
 pub(crate) use exec::ExecArgs;
+pub(crate) use history::HistoryArgs;
 pub(crate) use hook::{HookAgentArg, HookArgs};
 pub(crate) use policy::{PolicyArgs, PolicyCheckArgs, PolicyTestArgs, PolicyVerb};
 pub(crate) use reading::name_top;
@@ -54,12 +62,9 @@ pub(crate) use top::TopArgs;
 pub(crate) use words::verb;
 
 use termd_mcp::Toolset;
-use termd_proto::approval::{ApprovalId, InvalidApprovalId};
 use termd_proto::duration;
 
-use crate::arg_types::{SignalName, Size, parse_ms};
-use crate::attach::detach_keys::DetachKeys;
-use crate::moment::Moment;
+use crate::arg_types::Size;
 use crate::template::Template;
 
 /// What the exit codes mean; docs/termctl.md has the same table.
@@ -262,69 +267,6 @@ pub(crate) struct WaitArgs {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// `termctl kill`.
-#[derive(Debug, Args)]
-pub(crate) struct KillArgs {
-    /// Which terminal
-    #[arg(required_unless_present_any = ["list", "tags"], conflicts_with = "tags")]
-    pub(crate) terminal: Option<String>,
-    #[command(flatten)]
-    pub(crate) tagged: TaggedArgs,
-    /// Send this signal once, also written -9 or -INT [default: SIGTERM, and SIGKILL for what is left
-    /// after a grace]
-    #[arg(short = 's', long, value_name = "NAME")]
-    pub(crate) signal: Option<SignalName>,
-    /// Print the signals' names in the order of their numbers
-    #[arg(short = 'l', long, conflicts_with_all = ["terminal", "tags", "signal"])]
-    pub(crate) list: bool,
-}
-
-/// `termctl close`.
-#[derive(Debug, Args)]
-pub(crate) struct CloseArgs {
-    /// Which terminals
-    #[arg(required_unless_present_any = ["exited", "tags"], conflicts_with = "tags")]
-    pub(crate) terminals: Vec<String>,
-    #[command(flatten)]
-    pub(crate) tagged: TaggedArgs,
-    /// All whose command has exited
-    #[arg(long, conflicts_with_all = ["terminals", "eof"])]
-    pub(crate) exited: bool,
-    /// Type end of file first, and give the command so long to go by itself; a bare number is
-    /// milliseconds
-    #[arg(
-        long,
-        value_name = "DURATION",
-        value_parser = parse_ms,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "2000"
-    )]
-    pub(crate) eof: Option<u64>,
-}
-
-impl CloseArgs {
-    /// `termctl prune`.
-    pub(crate) const fn of_exited() -> Self {
-        Self {
-            terminals: Vec::new(),
-            tagged: TaggedArgs { tags: Vec::new() },
-            exited: true,
-            eof: None,
-        }
-    }
-}
-
-/// `termctl delete`.
-#[derive(Debug, Args)]
-pub(crate) struct DeleteArgs {
-    /// Do not ask
-    #[arg(short = 'y', long)]
-    pub(crate) yes: bool,
-    /// Which terminal; it must be closed
-    pub(crate) terminal: String,
-}
-
 /// `termctl list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -360,49 +302,6 @@ pub(crate) struct ListScopeArgs {
 pub(crate) struct ShowArgs {
     /// Which terminal
     pub(crate) terminal: String,
-}
-
-/// `termctl attach`.
-#[derive(Debug, Args)]
-pub(crate) struct AttachArgs {
-    /// Which terminal; `-`: that of a person's which was looked at last [default: the only one, or a choice]
-    pub(crate) terminal: Option<String>,
-    /// Only watch: nothing typed is sent, and its size stays
-    #[arg(short = 'r', long)]
-    pub(crate) read_only: bool,
-    /// How its size and the tty's come together.
-    #[command(flatten)]
-    pub(crate) size: AttachSizeArgs,
-    /// The keys that are not the program's.
-    #[command(flatten)]
-    pub(crate) keys: DetachKeysArgs,
-}
-
-/// The keys that a person leaves by.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct DetachKeysArgs {
-    /// The key that shows the line of keys, and the one on it that detaches; one alone detaches at once;
-    /// or none
-    #[arg(
-        long,
-        value_name = "KEY,KEY",
-        alias = "detach-key",
-        env = "TERMD_DETACH_KEYS",
-        default_value = "ctrl-],d"
-    )]
-    pub(crate) detach_keys: DetachKeys,
-}
-
-/// Whose size counts, where the terminal's is another one than the tty's. By default the tty's, unless it is
-/// smaller and a full-screen program runs.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub(crate) struct AttachSizeArgs {
-    /// Give the terminal this tty's size, also where a full-screen program gets a smaller one
-    #[arg(long, conflicts_with = "follow_size")]
-    pub(crate) own_size: bool,
-    /// Leave its size as it is
-    #[arg(long, alias = "no-resize")]
-    pub(crate) follow_size: bool,
 }
 
 /// `termctl rename`.
@@ -453,63 +352,6 @@ pub(crate) struct McpArgs {
     pub(crate) tools: Vec<ToolsetArg>,
 }
 
-/// `termctl approvals`.
-#[derive(Debug, Args)]
-pub(crate) struct ApprovalsArgs {
-    /// Stay, and show each question as it comes; on a terminal, ask for the answer too
-    #[arg(short = 'w', long)]
-    pub(crate) watch: bool,
-    /// The same as `termctl notifier`, and its former name
-    #[arg(long, hide = true, conflicts_with_all = ["watch", "all"])]
-    pub(crate) notify: bool,
-    /// Also those that are over
-    #[arg(short = 'a', long)]
-    pub(crate) all: bool,
-    /// Only this question, and all of it
-    #[arg(value_name = "ID", value_parser = parse_approval_id,
-          conflicts_with_all = ["watch", "notify", "all"])]
-    pub(crate) id: Option<ApprovalId>,
-}
-
-/// `termctl approve`.
-#[derive(Debug, Args)]
-pub(crate) struct ApproveArgs {
-    /// Now and from now on: write a rule for it into approved.toml, beside config.toml
-    #[arg(long)]
-    pub(crate) always: bool,
-    /// The question's id
-    #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
-    pub(crate) ids: Vec<ApprovalId>,
-}
-
-/// `termctl deny`.
-#[derive(Debug, Args)]
-pub(crate) struct DenyArgs {
-    /// The question's id
-    #[arg(required = true, value_name = "ID", value_parser = parse_approval_id)]
-    pub(crate) ids: Vec<ApprovalId>,
-}
-
-/// `termctl answer`.
-#[derive(Debug, Args)]
-pub(crate) struct AnswerArgs {
-    /// The question's id
-    #[arg(value_parser = parse_approval_id)]
-    pub(crate) id: ApprovalId,
-}
-
-/// `termctl askpass`.
-#[derive(Debug, Args)]
-pub(crate) struct AskpassArgs {
-    /// What is asked for
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) prompt: Vec<String>,
-}
-
-fn parse_approval_id(text: &str) -> Result<ApprovalId, InvalidApprovalId> {
-    text.parse()
-}
-
 /// `termctl completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
@@ -524,34 +366,6 @@ pub(crate) struct ManArgs {
     /// Write termctl.1, termctl-run.1 and so on here, such as ~/.local/share/man/man1
     #[arg(value_name = "DIRECTORY")]
     pub(crate) directory: Option<PathBuf>,
-}
-
-/// `termctl history`.
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArgs {
-    /// Only what was run in this terminal
-    pub(crate) terminal: Option<String>,
-    /// In terminals by their tags.
-    #[command(flatten)]
-    pub(crate) tagged: TaggedArgs,
-    /// Only commands that hold each of these words, or a part of one
-    #[arg(short = 's', long, value_name = "TEXT")]
-    pub(crate) search: Option<String>,
-    /// How the text of --search is meant.
-    #[command(flatten)]
-    pub(crate) kind: PatternArgs,
-    /// Only commands that a signal or an exit code other than 0 ended
-    #[arg(long)]
-    pub(crate) failed: bool,
-    /// Only what was started at this time or later, such as yesterday, 14:03 or 1h (an hour ago)
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) since: Option<Moment>,
-    /// Only what was started before this time
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) until: Option<Moment>,
-    /// At most this many commands
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
-    pub(crate) limit: u32,
 }
 
 #[cfg(test)]
