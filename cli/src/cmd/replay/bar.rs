@@ -8,12 +8,29 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::frame::Frame;
 use super::page::OutputClock;
-use super::player::Status;
 
 /// The fewest columns of the track; without room for them there is none.
 const MIN_TRACK: usize = 8;
 /// A command takes no more than this part of the bar.
 const COMMAND_PART: usize = 3;
+
+/// What the bar shows of a replay.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Status<'a> {
+    pub(super) state: &'static str,
+    pub(super) speed: f64,
+    pub(super) position_ms: u64,
+    pub(super) length_ms: u64,
+    /// The play times at which commands began.
+    pub(super) ticks: &'a [u64],
+    pub(super) command: Option<&'a str>,
+    /// The time at which this came, in milliseconds since the Unix epoch.
+    pub(super) clock_ms: Option<i64>,
+    pub(super) clock: OutputClock,
+    /// The pattern that is being typed.
+    pub(super) prompt: Option<&'a str>,
+    pub(super) message: Option<&'a str>,
+}
 
 /// Draws the bar into the last row. `clock` is the time of day at which this was shown.
 pub(super) fn draw(frame: &mut Frame, status: &Status<'_>, clock: Option<&str>) {

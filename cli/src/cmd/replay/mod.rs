@@ -17,6 +17,7 @@ mod frame;
 mod keys;
 pub(super) mod page;
 mod pattern_prompt;
+mod playback;
 mod player;
 mod range;
 mod search;
@@ -37,6 +38,7 @@ use tokio::time::timeout;
 
 use self::frame::Frame;
 use self::keys::KeyReader;
+use self::playback::Playback;
 use self::player::{Outcome, Player};
 use self::range::Range;
 use self::source::{Loaded, Source};
@@ -111,23 +113,23 @@ async fn prepare(
     let commands = source.commands().await?;
     let stage = Stage::new(info.stdio, info.cols, info.rows);
     let now = Instant::now();
-    let mut player = Player::new((range, timeline), &commands, (stage, args.speed.0), now);
+    let mut playback = Playback::new((range, timeline), &commands, (stage, args.speed.0), now);
     match args.at {
         None => {}
         Some(OutputPosition::Offset(at)) => {
             let played = (range.start, range.end.unwrap_or(info.end));
-            player.seek_offset(within(at, played)?);
+            playback.seek_offset(within(at, played)?);
         }
         Some(at) => {
             if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {
                 if at_ms < info.created_at_ms {
                     return Err(UsageError::BeforeStart.into());
                 }
-                player.seek_clock(at_ms, now);
+                playback.seek_clock(at_ms, now);
             }
         }
     }
-    Ok(player)
+    Ok(Player::new(playback))
 }
 
 /// The output that is asked for.
@@ -213,14 +215,14 @@ impl Theatre {
         loop {
             let now = Instant::now();
             self.is_stale |= self.player.tick(now);
-            if loading_for != self.player.jumps() {
+            if loading_for != self.player.playback.jumps() {
                 loading = None;
             }
             if loading.is_none()
-                && let Some(need) = self.player.need()
+                && let Some(need) = self.player.playback.need()
             {
                 loading = Some(Box::pin(source.load(need)));
-                loading_for = self.player.jumps();
+                loading_for = self.player.playback.jumps();
             }
             if self.is_due(now) && pump.has_room() {
                 let bytes = self.draw(now);
@@ -243,10 +245,10 @@ impl Theatre {
                     loading = None;
                     match loaded? {
                         Loaded::Keyframe(keyframe, dump) => {
-                            self.player.take_keyframe(&keyframe, dump.as_deref());
+                            self.player.playback.take_keyframe(&keyframe, dump.as_deref());
                         }
-                        Loaded::Commands(commands) => self.player.take_commands(&commands),
-                        Loaded::Page(page) => self.player.take_page(page, Instant::now()),
+                        Loaded::Commands(commands) => self.player.playback.take_commands(&commands),
+                        Loaded::Page(page) => self.player.playback.take_page(page, Instant::now()),
                     }
                 }
                 _ = self.window.recv() => {
@@ -266,12 +268,12 @@ impl Theatre {
 
     /// When the next frame is to be drawn; `None`: nothing changes by itself.
     fn next_frame(&self) -> Option<Instant> {
-        let is_unfinished = self.player.stage().is_drawing() && self.shown.is_some();
+        let is_unfinished = self.player.playback.stage().is_drawing() && self.shown.is_some();
         let pause = if self.is_stale && is_unfinished {
             UNFINISHED_FRAME
         } else if self.is_stale {
             FRAME
-        } else if self.player.is_moving() || self.player.is_seeking() {
+        } else if self.player.playback.is_moving() || self.player.playback.is_seeking() {
             BAR
         } else {
             return None;
@@ -290,14 +292,14 @@ impl Theatre {
     fn draw(&mut self, now: Instant) -> Vec<u8> {
         let size = tty::stdout_size().unwrap_or(NO_SIZE);
         let mut frame = Frame::blank(size);
-        if self.player.is_seeking()
+        if self.player.playback.is_seeking()
             && let Some(shown) = &self.shown
             && shown.size() == size
         {
             // On the way nothing is shown.
             frame = shown.clone();
         } else {
-            let screen = self.player.stage().screen();
+            let screen = self.player.playback.stage().screen();
             frame.draw(&screen, BAR_ROWS, self.player.pattern());
         }
         let status = self.player.status(now);

@@ -9,7 +9,7 @@ use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadTerminal};
 use termd_proto::{Offset, TerminalRef};
 
 use super::page::Page;
-use super::player::Need;
+use super::playback::Need;
 use super::range::Range;
 use super::timeline::Timeline;
 use crate::cmd::history::list;

@@ -1,9 +1,14 @@
 //! A replay by its keys and its clock, without a tty and a daemon.
 
-use termd_proto::command::CommandSource;
-use termd_proto::recording::{CameMs, TimelineSpan};
-use termd_proto::terminal::{OutputSize, OutputTime, Stdio};
+use termd_proto::command::{CommandInfo, CommandSource};
+use termd_proto::recording::{CameMs, Keyframe, TimelineSpan};
+use termd_proto::terminal::{OutputSize, OutputTime, Stdio, TerminalState};
 
+use super::super::page::Page;
+use super::super::playback::{Goal, Need};
+use super::super::range::Range;
+use super::super::stage::Stage;
+use super::super::timeline::Timeline;
 use super::*;
 
 /// When the recording of these tests began, in milliseconds since the Unix epoch.
@@ -76,7 +81,12 @@ impl Recorded {
         };
         let commands = [command(0, 0), command(1, 8), command(2, 24)];
         let stage = Stage::new(Stdio::Pty, 20, 12);
-        let player = Player::new((range, timeline), &commands, (stage, 1.0), now);
+        let player = Player::new(Playback::new(
+            (range, timeline),
+            &commands,
+            (stage, 1.0),
+            now,
+        ));
         let mut recorded = Self {
             output,
             state,
@@ -125,7 +135,7 @@ impl Recorded {
     /// Reads and shows all that is due. A live terminal has nothing more to read.
     fn settle(&mut self) {
         for _ in 0..100 {
-            match self.player.need() {
+            match self.player.playback.need() {
                 Some(Need::Keyframe(at)) => {
                     self.keyframes.push(at.0);
                     let keyframe = Keyframe {
@@ -134,18 +144,18 @@ impl Recorded {
                         rows: 12,
                         dump: None,
                     };
-                    self.player.take_keyframe(&keyframe, None);
+                    self.player.playback.take_keyframe(&keyframe, None);
                 }
                 Some(Need::Page(from)) => {
                     let page = self.page(from);
                     if !page.bytes.is_empty() || self.state != TerminalState::Running {
                         self.read += page.bytes.len();
-                        self.player.take_page(page, self.now);
+                        self.player.playback.take_page(page, self.now);
                     }
                 }
                 Some(Need::Commands) => {
-                    let start = self.player.stage().shown_to().0;
-                    self.player.take_commands(&[command(3, start)]);
+                    let start = self.player.playback.stage().shown_to().0;
+                    self.player.playback.take_commands(&[command(3, start)]);
                 }
                 None => {}
             }
@@ -174,7 +184,7 @@ impl Recorded {
 
     /// The last line that is shown, the play time, and the state.
     fn at(&mut self) -> (String, u64, &'static str) {
-        let model = self.player.stage().model();
+        let model = self.player.playback.stage().model();
         let shown = (0..12).map(|y| model.row_text(y));
         let last = shown.rev().find(|row| !row.is_empty());
         let status = self.player.status(self.now);
@@ -311,7 +321,7 @@ fn a_match_in_a_burst_is_shown_where_it_stands_on_the_screen() {
     let mut replay = Recorded::of(burst, (0, None), TerminalState::Exited);
     replay.press(&[Key::Char(' ')]);
     let shows = |replay: &mut Recorded, row: &str| {
-        let model = replay.player.stage().model();
+        let model = replay.player.playback.stage().model();
         let rows: Vec<_> = (0..12).map(|y| model.row_text(y)).collect();
         assert!(rows.iter().any(|shown| shown == row), "{rows:?}");
         assert_eq!(replay.at().2, "paused");
@@ -373,8 +383,8 @@ fn a_part_is_played_alone() {
 fn a_keyframe_of_another_version_is_as_none() {
     let mut replay = Recorded::new((0, None), TerminalState::Exited);
     replay.press(&[Key::Char(' ')]);
-    replay.player.jump(Offset(24));
-    let asked = replay.player.need();
+    replay.player.playback.jump(Offset(24));
+    let asked = replay.player.playback.need();
     assert_eq!(asked, Some(Need::Keyframe(Offset(24))));
     let other = Keyframe {
         at: Offset(20),
@@ -382,11 +392,15 @@ fn a_keyframe_of_another_version_is_as_none() {
         rows: 12,
         dump: Some(String::new()),
     };
-    replay.player.goal = Some(Goal::Offset(Offset(24)));
+    replay.player.playback.goal = Some(Goal::Offset(Offset(24)));
     replay
         .player
+        .playback
         .take_keyframe(&other, Some(b"of another version"));
-    assert_eq!(replay.player.need(), Some(Need::Keyframe(Offset::ZERO)));
+    assert_eq!(
+        replay.player.playback.need(),
+        Some(Need::Keyframe(Offset::ZERO))
+    );
     replay.settle();
     replay.assert_at("l5", 7_000, "paused");
 }
