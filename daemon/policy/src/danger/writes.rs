@@ -92,7 +92,9 @@ pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
 /// Why it is dangerous to send a file somewhere.
 pub(crate) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
-    if is_credential(files, path) {
+    // Options of the file may stand behind it: `-F 'f=@.env;type=text/plain'`, socat's `FILE:.env,rdonly`.
+    let name = path.split([',', ';']).next().unwrap_or(path);
+    if is_credential(files, path) || is_credential(files, name) {
         return Some(format!("it sends {path}, which holds secrets"));
     }
     if is_data(path) {

@@ -12,12 +12,13 @@ const CORPUS: &str = concat!(
     include_str!("commands_of_interpreters.txt"),
     include_str!("commands_of_starters.txt"),
     include_str!("commands_of_settings.txt"),
+    include_str!("commands_of_requests.txt"),
     include_str!("commands_of_work.txt"),
     include_str!("commands_of_attacks.txt")
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 49] = [
+const FAMILIES: [(&str, usize); 50] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -70,6 +71,7 @@ const FAMILIES: [(&str, usize); 49] = [
         "what code fetches, settings on the command line, and full disks",
         373,
     ),
+    ("secrets in any part of a request", 117),
     ("a day's lines and accidents, written blind", 323),
     (
         "settings, clients and functions that run or remove by another word",
