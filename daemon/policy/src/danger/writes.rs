@@ -234,6 +234,13 @@ fn is_device(path: &str) -> bool {
         })
 }
 
+/// Whether a file is a database, by its name.
+pub(crate) fn is_database(name: &str) -> bool {
+    [".db", ".sqlite", ".sqlite3"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
+}
+
 /// Whether a file holds data that nothing makes anew, by its name.
 pub(crate) fn is_data(name: &str) -> bool {
     let suffixes = [
