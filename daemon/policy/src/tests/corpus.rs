@@ -18,7 +18,7 @@ const CORPUS: &str = concat!(
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 52] = [
+const FAMILIES: [(&str, usize); 53] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -77,6 +77,7 @@ const FAMILIES: [(&str, usize); 52] = [
     ),
     ("secrets in any part of a request", 117),
     ("secrets in a request of code", 91),
+    ("secrets in a request, written blind", 71),
     ("a day's lines and accidents, written blind", 323),
     (
         "settings, clients and functions that run or remove by another word",
