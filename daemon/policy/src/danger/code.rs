@@ -14,6 +14,7 @@ pub(crate) mod calls;
 mod code_text;
 pub(crate) mod constants;
 mod effect_table;
+mod emptied_database;
 pub(crate) mod fetching;
 mod fragment;
 mod harmless;
@@ -76,6 +77,7 @@ pub(crate) fn danger(table: &ProgramTable, place: &Place, code: &str) -> Option<
     of_text
         .or_else(|| of_tokens(files, &code))
         .or_else(|| of_calls(files, &calls(code.source), &code))
+        .or_else(|| remote::of_emptied_store(&code))
 }
 
 fn of_forks(code: &CodeText<'_>) -> Option<String> {
@@ -288,6 +290,7 @@ fn of_calls(files: Files<'_>, calls: &[Call], code: &CodeText<'_>) -> Option<Str
         of_removal(files, call, code)
             .or_else(|| remote::of_library(call, code))
             .or_else(|| remote::of_store(call, code))
+            .or_else(|| emptied_database::danger(call, code))
             .or_else(|| of_write(files, call, code))
             .or_else(|| processes::danger(call, code))
             .or_else(|| of_decoding(call))

@@ -20,10 +20,7 @@ pub(crate) fn reads_secrets(
     args: &[Word],
 ) -> bool {
     let files = Files::new(table.files(), place);
-    if program == "printenv"
-        || (program == "history" && args.is_empty())
-        || (program == "env" && args.is_empty())
-    {
+    if prints_variables(program, args) || (program == "history" && args.is_empty()) {
         return true;
     }
     if is_listed(program, COPIERS) && args.iter().any(|word| is_private(files, &word.text)) {
@@ -41,6 +38,18 @@ pub(crate) fn reads_secrets(
     }
     let reads = table.row(program).is_some_and(|row| row.reads_files);
     reads && args.iter().any(|word| is_credential(files, &word.text))
+}
+
+/// Whether a command prints variables.
+fn prints_variables(program: &str, args: &[Word]) -> bool {
+    let is_all = |options: &[&str]| args.iter().all(|word| options.contains(&&*word.text));
+    match program {
+        "printenv" => true,
+        "env" => is_all(&["-0", "--null"]),
+        "set" => args.is_empty(),
+        "export" | "declare" | "typeset" => is_all(&["-p", "-x", "-px", "-xp"]),
+        _ => false,
+    }
 }
 
 /// Whether a program prints what a database holds.
@@ -82,13 +91,14 @@ pub(crate) fn in_name(program: &str, args: &[Word]) -> Option<String> {
     );
     let is_made = |word: &Word| {
         let raw = word.raw.as_str();
-        let substitutes = raw.contains("$(") || raw.contains('`');
         let readers = [
             "xxd", "base64", "base32", "hexdump", "od ", "cat ", "whoami", "hostname", "uname",
             "id ", "id)", "<", "head ", "env", "gzip", "md5sum", "sed ",
         ];
         let tail = word.text.rsplit(UNKNOWN).next().unwrap_or_default();
-        substitutes && tail.starts_with('.') && readers.iter().any(|reader| raw.contains(reader))
+        substitutes(word)
+            && tail.starts_with('.')
+            && readers.iter().any(|reader| raw.contains(reader))
     };
     (looks_up && args.iter().any(is_made))
         .then(|| "it sends what it reads in the name that it looks up".to_owned())
@@ -109,4 +119,20 @@ pub(crate) fn sends(table: &ProgramTable, program: &str, args: &[Word]) -> bool 
     let options = call.options(None);
     let mut operands = options.operands.iter();
     asks_others && operands.any(|(_, word)| word.contains(UNKNOWN))
+}
+
+/// Whether another machine gets the words of a command: an address, a header, a message.
+pub(crate) fn sends_words(table: &ProgramTable, program: &str, args: &[Word]) -> bool {
+    let Some(row) = table.row(program) else {
+        return false;
+    };
+    let mut call = Call::new(row, args);
+    let is_request = row.prints == Some(Prints::Fetched) && program != "openssl";
+    is_request || call.first(&row.sends).is_some() || call.first(&row.sends_words).is_some()
+}
+
+/// Whether a part of a word is what a command prints.
+pub(crate) fn substitutes(word: &Word) -> bool {
+    let marks = ["$(", "<(", "`"];
+    marks.iter().any(|mark| word.raw.contains(mark))
 }

@@ -92,7 +92,9 @@ pub(super) fn removal(files: Files<'_>, path: &str) -> Option<String> {
 /// Why it is dangerous to send a file somewhere.
 pub(crate) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
-    if is_credential(files, path) {
+    // Options of the file may stand behind it: `-F 'f=@.env;type=text/plain'`, socat's `FILE:.env,rdonly`.
+    let name = path.split([',', ';']).next().unwrap_or(path);
+    if is_credential(files, path) || is_credential(files, name) {
         return Some(format!("it sends {path}, which holds secrets"));
     }
     if is_data(path) {
@@ -230,6 +232,13 @@ fn is_device(path: &str) -> bool {
                 rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == UNKNOWN)
             })
         })
+}
+
+/// Whether a file is a database, by its name.
+pub(crate) fn is_database(name: &str) -> bool {
+    [".db", ".sqlite", ".sqlite3"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
 }
 
 /// Whether a file holds data that nothing makes anew, by its name.

@@ -217,7 +217,8 @@ impl Inspector {
     }
 
     /// Adds what another reading of a text has found: its dangers, and its commands for rules.
-    pub(super) fn add_possible(&mut self, inner: Self, before_reason: &str, span: Span) {
+    pub(super) fn add_possible(&mut self, mut inner: Self, before_reason: &str, span: Span) {
+        inner.inspection.note_exfiltration();
         self.inspection.unordered.matters |= inner.inspection.unordered.matters;
         if inner.inspection.runs_of_written > 0 {
             self.note_written(span);

@@ -7,7 +7,7 @@ use super::script_of_stdin::ScriptOfStdin;
 use super::stdin::{Piece, Stdin};
 use crate::danger::writes::{self, Files};
 use crate::danger::{self, sql};
-use crate::program::input::{module_of_code, runs_stdin, takes_script};
+use crate::program::input::{console_language, module_of_code, runs_stdin, takes_script};
 use crate::program::kind::{ProgramKind, SqlClient, is_shell, program_kind};
 use crate::program::output::{fetches, prints_environment};
 use crate::program::table::ProgramTable;
@@ -77,9 +77,10 @@ impl Inspector {
                 Stdin::Given | Stdin::File(_) | Stdin::Joined(_) => {}
             }
         }
-        if runs_stdin(program, args) {
-            self.run_files(program, stdin, args, span, depth);
-            self.run_text(program, stdin, "", span, depth);
+        let console = console_language(program, args);
+        if let Some(reader) = console.or(runs_stdin(program, args).then_some(program)) {
+            self.run_files(reader, stdin, args, span, depth);
+            self.run_text(reader, stdin, "", span, depth);
         }
     }
 

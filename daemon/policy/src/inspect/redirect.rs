@@ -36,7 +36,9 @@ pub(super) fn inspect_redirect(
             let files = Files::new(inspection.programs.files(), &inspection.state.place);
             let is_secret =
                 writes::is_credential(files, &word.text) || writes::is_private(files, &word.text);
-            inspection.secret_flow.add_read(is_secret);
+            if is_secret {
+                inspection.secret_flow.add_read(span);
+            }
             continue;
         }
         note_write(inspection, &word, appends, span);

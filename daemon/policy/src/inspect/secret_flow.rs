@@ -1,4 +1,7 @@
-//! Whether a text reads secrets, and where it sends something. Both in one text are a danger.
+//! Whether a text reads secrets, and where it sends something. Both in one text are a danger. So is a
+//! request of which a word is what a command prints that reads secrets.
+
+use std::collections::BTreeSet;
 
 use termd_proto::policy::{Span, Verdict};
 
@@ -11,7 +14,10 @@ use crate::shell::word::Word;
 /// What the commands of a text have read and sent so far.
 #[derive(Debug, Default)]
 pub(crate) struct SecretFlow {
-    reads_secrets: bool,
+    /// Where secrets are read.
+    reads: BTreeSet<usize>,
+    /// The words that another machine gets, and that hold what commands print.
+    words: Vec<Span>,
     /// Where something is first sent.
     sends: Option<Span>,
     /// Whether a command prints what a database holds.
@@ -19,8 +25,8 @@ pub(crate) struct SecretFlow {
 }
 
 impl SecretFlow {
-    pub(super) fn add_read(&mut self, is_secret: bool) {
-        self.reads_secrets |= is_secret;
+    pub(super) fn add_read(&mut self, span: Span) {
+        self.reads.insert(span.start);
     }
 
     pub(super) fn add_send(&mut self, span: Span) {
@@ -36,10 +42,16 @@ impl SecretFlow {
         args: &[Word],
         span: Span,
     ) -> bool {
-        self.add_read(exfiltration::reads_secrets(table, place, program, args));
+        if exfiltration::reads_secrets(table, place, program, args) {
+            self.add_read(span);
+        }
         let sends = exfiltration::sends(table, program, args);
         if sends {
             self.add_send(span);
+        }
+        if exfiltration::sends_words(table, program, args) {
+            let substituted = args.iter().filter(|word| exfiltration::substitutes(word));
+            self.words.extend(substituted.map(|word| word.span));
         }
         self.dumps |= exfiltration::dumps(program, args);
         self.dumps && sends && exfiltration::is_foreign(table, program)
@@ -47,7 +59,11 @@ impl SecretFlow {
 
     /// Where a text sends something that also reads secrets.
     pub(super) fn leak(&self) -> Option<Span> {
-        self.sends.filter(|_| self.reads_secrets)
+        let reads_within = |word: &&Span| self.reads.range(word.start..word.end).next().is_some();
+        let in_word = || self.words.iter().find(reads_within).copied();
+        self.sends
+            .filter(|_| !self.reads.is_empty())
+            .or_else(in_word)
     }
 }
 

@@ -21,6 +21,9 @@ pub fn code_reader(argv: &[String]) -> Option<&str> {
     if runs_stdin(program, &args) {
         return Some(program);
     }
+    if let Some(language) = console_language(program, &args) {
+        return Some(language);
+    }
     let starts_others = is_shell(program)
         || program_kind(program) == ProgramKind::Shell
         || !wrapper::inner_commands(ProgramTable::built_in(), program, &args).is_empty();
@@ -77,6 +80,19 @@ pub(crate) fn runs_stdin(program: &str, args: &[Word]) -> bool {
         }
         ProgramKind::Text => is_line_editor(program, args),
         ProgramKind::Other => false,
+    }
+}
+
+/// The interpreter of a framework's console, which runs what it reads on standard input: `rails c`.
+pub(crate) fn console_language(program: &str, args: &[Word]) -> Option<&'static str> {
+    let mut operands = args.iter().map(|word| word.text.as_str());
+    let mut is_verb = |verbs| operands.any(|word| is_listed(word, verbs));
+    match program {
+        "rails" if is_verb("c console") => Some("ruby"),
+        "manage.py" | "django-admin" if is_verb("shell shell_plus") => Some("python3"),
+        "flask" if is_verb("shell") => Some("python3"),
+        "artisan" if is_verb("tinker") => Some("php"),
+        _ => None,
     }
 }
 
@@ -209,6 +225,8 @@ mod tests {
             (&["bash", "/shims/python3"], Some("python3")),
             (&["env", "A=1", "bash"], Some("bash")),
             (&["timeout", "5", "node"], Some("node")),
+            (&["bin/rails", "c"], Some("ruby")),
+            (&["rails", "test"], None),
             (&["cat"], None),
             (&["wc", "-c"], None),
             (&["tar", "x", "-C", "/usr/lib/python3"], None),

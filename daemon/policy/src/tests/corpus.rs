@@ -12,12 +12,13 @@ const CORPUS: &str = concat!(
     include_str!("commands_of_interpreters.txt"),
     include_str!("commands_of_starters.txt"),
     include_str!("commands_of_settings.txt"),
+    include_str!("commands_of_requests.txt"),
     include_str!("commands_of_work.txt"),
     include_str!("commands_of_attacks.txt")
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 49] = [
+const FAMILIES: [(&str, usize); 53] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -56,6 +57,10 @@ const FAMILIES: [(&str, usize); 49] = [
     ("variables that code sets for what it starts", 12),
     ("files that a line empties", 67),
     ("files and data that a line sends", 60),
+    (
+        "databases that code opens anew, and consoles of frameworks",
+        50,
+    ),
     ("scripts out of a pipe, and options that name programs", 160),
     ("what leads clusters and databases", 106),
     (
@@ -70,6 +75,9 @@ const FAMILIES: [(&str, usize); 49] = [
         "what code fetches, settings on the command line, and full disks",
         373,
     ),
+    ("secrets in any part of a request", 117),
+    ("secrets in a request of code", 91),
+    ("secrets in a request, written blind", 71),
     ("a day's lines and accidents, written blind", 323),
     (
         "settings, clients and functions that run or remove by another word",

@@ -46,7 +46,7 @@ pub(super) enum Fragment {
     ReadsFile,
     /// It reads a text as data.
     ParsesData,
-    /// The environment as a whole.
+    /// The environment. [`super::sending`] tells whether code takes all of it.
     IsEnvironment,
     /// It may send something.
     MaySend,
@@ -87,11 +87,9 @@ impl Fragment {
     pub(super) fn quotes(self) -> Quotes {
         match self {
             Self::EmptiesFile | Self::RunsFile => Quotes::Double,
-            Self::WritesFetched
-            | Self::MaySend
-            | Self::SendsText
-            | Self::ReadsFile
-            | Self::IsEnvironment => Quotes::DoubleAndBacktick,
+            Self::WritesFetched | Self::MaySend | Self::SendsText | Self::ReadsFile => {
+                Quotes::DoubleAndBacktick
+            }
             _ => Quotes::None,
         }
     }

@@ -17,13 +17,16 @@ pub(super) fn of_library(call: &Call, code: &CodeText<'_>) -> Option<String> {
         .then(|| format!("`{}` removes or stops what a service holds", call.name))
 }
 
+/// Why code is dangerous that empties a store. Ruby calls without brackets: `User.delete_all`.
+pub(super) fn of_emptied_store(code: &CodeText<'_>) -> Option<String> {
+    code.has(Fragment::EmptiesStore)
+        .then(|| "it removes every row or document that it finds".to_owned())
+}
+
 /// Why a call is dangerous that empties a store or a file, or deletes over HTTP.
 pub(super) fn of_store(call: &Call, code: &CodeText<'_>) -> Option<String> {
     if call.does(CallEffect::EmptiesStore) {
         return Some(format!("`{}` empties what a database holds", call.name));
-    }
-    if code.has(Fragment::EmptiesStore) {
-        return Some("it removes every row or document that it finds".to_owned());
     }
     let forces = |text: &String| matches!(text.as_str(), "--force" | "-f" | "--mirror");
     if call.name == "push" && call.texts.iter().any(forces) {

@@ -31,6 +31,7 @@ pub(super) fn inspect_declaration(walk: &mut TreeWalk<'_>, node: Node<'_>, depth
     let span = source.span(node);
     let names = assigned.iter().map(|name| Word::literal(name, span));
     let operands: Vec<Word> = words.iter().cloned().chain(names).collect();
+    walk.sink.inspection().learn_flow(program, &operands, span);
     run_builtin(program, &operands, walk.state());
     for child in named_children(node) {
         if child.kind() == "variable_assignment" {

@@ -107,6 +107,7 @@ pub struct ProgramRow {
     #[serde(deserialize_with = "file_forms")]
     pub(crate) uploads: Vec<Form>,
     pub(crate) sends: Vec<Form>,
+    pub(crate) sends_words: Vec<Form>,
     pub(crate) reads_files: bool,
     pub(crate) dangerous: BTreeMap<String, String>,
     pub(crate) person: BTreeMap<String, String>,
@@ -206,6 +207,7 @@ impl ProgramRow {
             &self.runs,
             &self.uploads,
             &self.sends,
+            &self.sends_words,
             &self.safe,
             harmless,
         ]
@@ -297,6 +299,7 @@ impl ProgramRow {
         self.runs.extend(other.runs);
         self.uploads.extend(other.uploads);
         self.sends.extend(other.sends);
+        self.sends_words.extend(other.sends_words);
         self.safe.extend(other.safe);
         self.settings.extend(other.settings);
         self.dangerous.extend(other.dangerous);
