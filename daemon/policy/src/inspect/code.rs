@@ -197,6 +197,9 @@ impl Scan<'_> {
             }
             self.started.runs_unread |= !arguments.are_literal();
             self.started.may_start |= arguments.start_input_runner();
+            if self.is_line_of(at) {
+                self.started.shell_lines.extend(arguments.shell_line(name));
+            }
             if self.code.is_of("perl ruby irb pry") && CallEffect::RunsLine.is_of(name) {
                 self.started.lines.extend(arguments.partly_known_command());
             }
