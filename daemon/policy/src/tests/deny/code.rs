@@ -332,6 +332,20 @@ fn a_shell_that_code_starts_is_given_words_as_on_a_line() {
         ("php", "pcntl_exec('/bin/sh',['-c','$0 push','git']);"),
         ("php", "system('$X push');"),
         ("lua", "os.execute('$X push')"),
+        (
+            "emacs",
+            "(call-process \"sh\" nil nil nil \"-c\" \"$0 push\" \"git\")",
+        ),
+        ("emacs", "(start-process \"x\" nil \"git\" \"push\")"),
+        ("emacs", "(compile \"git push\")"),
+        (
+            "emacs",
+            "(setenv \"X\" \"git\") (shell-command \"$X push\")",
+        ),
+        (
+            "emacs",
+            "(apply 'start-process \"x\" nil \"git\" '(\"push\"))",
+        ),
         ("awk", "BEGIN{system(\"$X push\")}"),
         ("awk", "BEGIN{\"$X push\" | getline}"),
         ("awk", "BEGIN{print 1 | \"$X push\"}"),
@@ -377,6 +391,8 @@ fn a_shell_that_code_starts_is_given_words_as_on_a_line() {
         ("ruby", "system('sh','-c','$0 status','git')"),
         ("perl", "system 'sh','-c','$0 status','git'"),
         ("lua", "os.execute('ls $HOME')"),
+        ("emacs", "(message \"%s\" emacs-version)"),
+        ("emacs", "(call-process \"git\" nil t nil \"status\")"),
         ("awk", "{ print $1 | \"sort -k $X\" }"),
     ] {
         let effect = judged(program, code, &denies).effect;
