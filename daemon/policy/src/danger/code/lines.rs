@@ -94,7 +94,7 @@ fn started_list(code: &str) -> Option<String> {
         Token::Text(text) => Some(text),
         _ => None,
     });
-    Some(texts.collect::<Vec<_>>().join(" "))
+    Some(command_text(&texts.collect::<Vec<_>>()))
 }
 
 /// A text in which each value that is put in is unknown: `"dropdb #{x}"`.

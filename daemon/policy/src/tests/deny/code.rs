@@ -338,6 +338,8 @@ fn a_shell_that_code_starts_is_given_words_as_on_a_line() {
         ),
         ("emacs", "(start-process \"x\" nil \"git\" \"push\")"),
         ("emacs", "(compile \"git push\")"),
+        ("emacs", "(shell-command \"$X push\")"),
+        ("groovy", "['sh','-c','$0 push','git'].execute()"),
         (
             "emacs",
             "(setenv \"X\" \"git\") (shell-command \"$X push\")",
@@ -392,6 +394,7 @@ fn a_shell_that_code_starts_is_given_words_as_on_a_line() {
         ("perl", "system 'sh','-c','$0 status','git'"),
         ("lua", "os.execute('ls $HOME')"),
         ("emacs", "(message \"%s\" emacs-version)"),
+        ("emacs", "(shell-command-to-string \"date\")"),
         ("emacs", "(call-process \"git\" nil t nil \"status\")"),
         ("awk", "{ print $1 | \"sort -k $X\" }"),
     ] {
