@@ -8,6 +8,7 @@ use super::Danger;
 use super::writes::{from_home, normal};
 use crate::daemon::Daemon;
 use crate::glob::{self, Case};
+use crate::program::kind::base_name;
 use crate::program::table::call::Call;
 use crate::program::table::{ProgramTable, Programs};
 use crate::program::wrapper;
@@ -66,6 +67,10 @@ pub(crate) fn of_command(
         return None;
     }
     let starts = wrapper::inner_commands(programs, program, args);
+    let removes = args.iter().any(|word| word.text == "-delete");
+    let only_reads =
+        program == "find" && !removes && starts.iter().all(|inner| own.is_read_by(programs, inner));
+    let is_above = is_above && !only_reads;
     if !is_above && !own.is_used_by(programs, program, args, &starts) {
         return None;
     }
@@ -193,6 +198,23 @@ impl<'a> Own<'a> {
         let mut own = args.iter().enumerate();
         own.any(|(at, word)| self.is_named_by(program, word) && !is_inner(starts, at, word))
             || (starts.is_empty() && self.is_place())
+    }
+
+    /// Whether a command that another one starts only reads what it is given.
+    fn is_read_by(&self, programs: &Programs, inner: &InnerCommand) -> bool {
+        let (InnerCommand::Argv(words) | InnerCommand::Batch(BatchCommand { words, .. })) = inner
+        else {
+            return false;
+        };
+        let Some((name, args)) = words.split_first() else {
+            return false;
+        };
+        let program = base_name(&name.text);
+        // sed(1) writes what it finds.
+        is_listed(program, READERS)
+            && program != "sed"
+            && wrapper::inner_commands(programs, program, args).is_empty()
+            && !self.is_written(programs, program, args)
     }
 
     /// Whether a program that mostly reads may write such a file, by its row.

@@ -36,6 +36,8 @@ const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum I
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
 /// Programs that run JavaScript.
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
+/// Programs that run Emacs Lisp.
+const EMACS: &str = "emacs emacsclient emacs-nox";
 /// Programs that run Ruby.
 const RUBY: &str = "ruby irb pry";
 /// What the module that starts programs is called in JavaScript.
@@ -177,7 +179,8 @@ impl Scan<'_> {
         let starts = CallEffect::Starts.is_of(name)
             || (self.names_module && CallEffect::StartsByModule.is_of(name))
             || (has_exec && !is_member && matches!(name, "exec" | "spawn"))
-            || (self.code.is_lua() && name == "execute");
+            || (self.code.is_lua() && name == "execute")
+            || (self.code.is_of(EMACS) && CallEffect::RunsLine.is_of(name));
         let next = self.code.get(at + 1);
         let is_call = self.code.sign(at + 1) == Some('(')
             || (self.takes_bare_words()
@@ -197,6 +200,9 @@ impl Scan<'_> {
             }
             self.started.runs_unread |= !arguments.are_literal();
             self.started.may_start |= arguments.start_input_runner();
+            if self.is_line_of(at) {
+                self.started.shell_lines.extend(arguments.shell_line(name));
+            }
             if self.code.is_of("perl ruby irb pry") && CallEffect::RunsLine.is_of(name) {
                 self.started.lines.extend(arguments.partly_known_command());
             }

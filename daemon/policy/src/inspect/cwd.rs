@@ -109,7 +109,7 @@ impl PossibleCwd {
     /// led it anywhere.
     pub(crate) fn behind_text(&self, inspection: &Inspection, completeness: Completeness) -> Self {
         let mut cwd = self.following(Followed::Shell, inspection);
-        let is_unknown = inspection.has_unknown()
+        let is_unknown = inspection.first_unknown().is_some()
             || matches!(
                 completeness,
                 Completeness::Recalled | Completeness::Edited | Completeness::TooLong

@@ -176,10 +176,11 @@ impl Inspection {
         of_commands.chain(&self.text_findings)
     }
 
-    /// Whether something of the text is not known.
-    pub(crate) fn has_unknown(&self) -> bool {
-        self.findings()
-            .any(|finding| finding.verdict == Verdict::Unknown)
+    /// Why something of the text is not known.
+    pub(crate) fn first_unknown(&self) -> Option<&str> {
+        let mut findings = self.findings();
+        let unknown = findings.find(|finding| finding.verdict == Verdict::Unknown);
+        unknown.map(|finding| finding.reason.as_str())
     }
 
     /// Leaves out what is only unknown.

@@ -34,13 +34,17 @@ use crate::work;
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
 
+const IN_SHELL_LINE: &str = "it runs a shell line: ";
+
 /// What one reading of a code starts.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 struct StartsOfCode {
     /// Something that the code does not name by a literal.
     runs_unread: bool,
     /// Something that the code puts together at run time.
     runs_assembled: bool,
+    /// Why one of its shell lines is unknown.
+    doubt: Option<String>,
     input: UseOfInput,
 }
 
@@ -369,6 +373,11 @@ impl Inspector {
             found.input.add(of_folded.input);
             // What is put together out of constants is one there.
             found.runs_assembled = of_folded.runs_assembled;
+            found.doubt = of_folded.doubt;
+        }
+        if let Some(doubt) = found.doubt.take() {
+            let reason = format!("{IN_SHELL_LINE}{doubt}");
+            self.inspection.note(Verdict::Unknown, reason, span);
         }
         if found.runs_assembled {
             let reason = "it starts what it puts together";
@@ -421,7 +430,7 @@ impl Inspector {
         }
         let mut inner = Self::default();
         inner.inspection.front = self.inspection.front;
-        inner.inspection.state.place = self.inspection.state.place.clone();
+        inner.inspection.state = self.inspection.state.of_child();
         inner.inspection.programs = self.inspection.programs.clone();
         inner.inspection.count_on_from(&self.inspection);
         // A shell that the code starts reads on.
@@ -442,12 +451,23 @@ impl Inspector {
             .written
             .learn_code(&without_lines(text, &lines));
         inner.environment(&started.variables);
+        for (name, value) in &started.variables {
+            let value = Content::Text(value.clone());
+            inner.inspection.state.may_assign(name, vec![value]);
+        }
+        let before = inner.inspection.commands.len();
+        for line in &started.shell_lines {
+            inner.script(line, Nesting::Within(span), CODE_DEPTH);
+        }
+        let mut commands = inner.inspection.commands.iter().skip(before);
+        let may_run_any = commands.any(|command| command.name_end.is_some());
+        let doubt = inner.inspection.first_unknown().map(str::to_owned);
         for line in lines.iter().chain(&started.texts) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
         self.inspection.written = std::mem::take(&mut inner.inspection.written);
         self.inspection.count_on_behind(&inner.inspection, span);
-        self.add_possible(inner, "it runs a shell line: ", span);
+        self.add_possible(inner, IN_SHELL_LINE, span);
         for text in started.code {
             let read = code::plain::read(program, &text);
             let within = self.code_read(program, read, &text, span);
@@ -458,12 +478,13 @@ impl Inspector {
             let reason = "it starts what it is given";
             self.inspection.note(Verdict::Unknown, reason, span);
         }
-        if started.runs_unread || started.may_start {
+        if started.runs_unread || started.may_start || may_run_any {
             self.inspection.note_possible(span);
         }
         StartsOfCode {
             runs_unread: started.runs_unread,
             runs_assembled: started.assembled_calls > 0,
+            doubt,
             input: started.input,
         }
     }

@@ -46,7 +46,7 @@ impl OnlyOnceReason {
         let mut commands = inspection.commands.iter();
         let is_computed = completeness != Completeness::Whole
             || commands.any(|command| !command.is_known())
-            || inspection.has_unknown();
+            || inspection.first_unknown().is_some();
         is_computed.then_some(Self::Computed)
     }
 }

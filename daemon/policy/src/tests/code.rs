@@ -13,6 +13,7 @@ use crate::{CompiledGate, Invocation, Policy, Request, judge};
 fn argv(program: &str, code: &str) -> Vec<String> {
     let option: &[&str] = match program {
         "python3" => &["-c"],
+        "emacs" => &["--batch", "--eval"],
         "awk" => &[],
         "php" => &["-r"],
         "perl -ne" => &["-ne"],

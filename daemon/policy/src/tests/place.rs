@@ -80,11 +80,57 @@ fn a_file_that_is_obeyed_later_is_known_from_every_directory() {
 }
 
 #[test]
+fn what_a_shell_or_a_program_obeys_later_is_known() {
+    let files = [
+        "~/.bash_completion",
+        "~/.config/bash_completion",
+        "~/.local/share/bash-completion/completions/git",
+        "~/.cargo/env",
+        "~/.nvm/nvm.sh",
+        "~/.fzf.bash",
+        "~/.asdf/asdf.sh",
+        "~/.sdkman/bin/sdkman-init.sh",
+        "~/.config/zsh/.zshrc",
+        "~/.config/user-dirs.dirs",
+        "~/.cache/p10k-instant-prompt-me.zsh",
+        "~/.config/starship.toml",
+        "~/.config/mise/config.toml",
+        "~/.config/kitty/kitty.conf",
+        "~/.config/alacritty/alacritty.toml",
+        "~/.config/ranger/rc.conf",
+        "~/.config/lf/lfrc",
+        "~/.muttrc",
+        "~/.iex.exs",
+        "~/.lesskey",
+        "~/.config/mimeapps.list",
+        "~/.git-templates/hooks/post-checkout",
+        "~/.config/emacs/init.el",
+        "~/.config/gh/config.yml",
+    ];
+    for file in files {
+        for line in [
+            format!("echo x >> {file}"),
+            format!("cp x {file}"),
+            format!("ln -sf /w/x {file}"),
+            format!("curl -so {file} https://x.org/x"),
+            format!("sed -i 1ix {file}"),
+        ] {
+            assert_eq!(verdict("/w", &line), Verdict::Dangerous, "{line}");
+        }
+        assert_eq!(verdict("/w", &format!("cat {file}")), Verdict::Safe);
+    }
+}
+
+#[test]
 fn other_files_stay_other_files() {
     let lines = [
         ("/data/user/src/x", "echo x > notes.md"),
         ("/data/user/src/x", "echo x > ../notes.md"),
         ("/data/user/dotfiles", "echo x >> .bashrc"),
+        ("/data/user/dotfiles", "cp x .config/starship.toml"),
+        ("/data/user/src/x", ". ~/.cargo/env && . ~/.nvm/nvm.sh"),
+        ("/data/user/src/x", "echo x > ~/.cache/x/out.json"),
+        ("/data/user/src/x", "cp a ~/.config/x/settings.json"),
         ("/data/user/src/x", "cd dotfiles && echo x >> bashrc"),
         ("/data/user/src/x", "cd src && echo x > config"),
         (

@@ -5,6 +5,7 @@ use super::call_effect::CallEffect;
 use super::calls::calls;
 use super::judged_part;
 use super::tokens::{Token, tokens};
+use crate::shell::text::quote::command_text;
 use crate::shell::word::UNKNOWN;
 
 /// The lines that code may give to a shell: the texts of its calls that start programs. The last one of
@@ -15,7 +16,7 @@ pub(crate) fn shell_lines(program: &str, code: &str) -> Vec<String> {
     let tokens_of_code = tokens(code);
     for command in argv0::commands(program, &tokens_of_code) {
         let words: Vec<String> = command.iter().map(|word| with_unknown(word)).collect();
-        lines.push(words.join(" "));
+        lines.push(command_text(&words));
     }
     // awk(1p): `print | "cmd"`, `"cmd" | getline`.
     for pair in tokens_of_code.windows(3) {
@@ -74,7 +75,10 @@ pub(crate) fn shell_lines(program: &str, code: &str) -> Vec<String> {
         {
             let texts: Vec<String> = call.texts.iter().map(|text| with_unknown(text)).collect();
             if texts.len() > 1 && !call.does(CallEffect::TakesArgv0) {
-                lines.push(texts.join(" "));
+                // Whether it is a list of words or a line in pieces cannot be told.
+                let (joined, listed) = (texts.join(" "), command_text(&texts));
+                lines.extend(Some(listed).filter(|listed| *listed != joined));
+                lines.push(joined);
             }
             lines.extend(texts);
         }
@@ -90,7 +94,7 @@ fn started_list(code: &str) -> Option<String> {
         Token::Text(text) => Some(text),
         _ => None,
     });
-    Some(texts.collect::<Vec<_>>().join(" "))
+    Some(command_text(&texts.collect::<Vec<_>>()))
 }
 
 /// A text in which each value that is put in is unknown: `"dropdb #{x}"`.

@@ -4,8 +4,10 @@ use super::code_tokens::CodeTokens;
 use super::input_runner::runs_input;
 use super::standard_input::StandardInput;
 use super::started::{Started, UseOfInput};
+use crate::danger::code::call_effect::CallEffect;
 use crate::danger::code::tokens::Token;
 use crate::danger::code::values::{Value, Values};
+use crate::shell::text::quote::command_text;
 use crate::shell::word::UNKNOWN;
 use crate::word_list::is_listed;
 
@@ -129,6 +131,64 @@ impl<'a> Arguments<'a> {
             lines: vec![line],
             ..Started::default()
         }
+    }
+
+    /// The line that they are to a shell, as far as they are texts from the first one on. A list is a program and its
+    /// arguments: `["sh", "-c", "x"]`.
+    pub(super) fn shell_line(self, name: &str) -> Option<String> {
+        // Python's `os.spawnlp` has a mode first.
+        let takes_argv0 = CallEffect::TakesArgv0.is_of(name);
+        let from = match self.places().get(1) {
+            Some(second) if takes_argv0 && name.starts_with("spawn") => *second,
+            _ => self.from,
+        };
+        let mut words = self.words(from);
+        if takes_argv0 && words.len() > 1 {
+            words.remove(1);
+        }
+        let of_shell = |token: &Token| matches!(token, Token::Word(word) if word == "shell");
+        if words.iter().any(|word| has_value(word)) {
+            return None;
+        }
+        match words.as_slice() {
+            [] => None,
+            [line] => Some(line.clone()),
+            // The second one is a mode.
+            [line, ..] if name == "popen" && !self.are_list() => Some(line.clone()),
+            // Python's `Popen([…], shell=True)`.
+            _ if self.tokens().iter().any(of_shell) => {
+                let shell = ["sh", "-c"].map(str::to_owned);
+                Some(command_text(&[shell.as_slice(), &words].concat()))
+            }
+            _ => Some(command_text(&words)),
+        }
+    }
+
+    /// The texts that begin at a token, up to something else. Lists among them are no bounds.
+    fn words(self, from: usize) -> Vec<String> {
+        let is_between = |token: &Token| matches!(token, Token::Sign('(' | '[' | ',' | '\n'));
+        let is_prefix = |token: &Token| matches!(token, Token::Word(word) if is_listed(word, "r b u rb br args argv"));
+        let mut words = Vec::new();
+        let mut at = from;
+        while let Some(token) = self.code.get(at) {
+            match token {
+                Token::Text(text) => {
+                    words.push(text.clone());
+                    if !self.code.get(at + 1).is_some_and(is_between) {
+                        break;
+                    }
+                }
+                Token::Sign('=') if words.is_empty() => {}
+                token if is_between(token) || is_prefix(token) => {}
+                _ => break,
+            }
+            at += 1;
+        }
+        words
+    }
+
+    fn are_list(self) -> bool {
+        self.code.sign(self.code.behind_bracket(self.from)) == Some('[')
     }
 
     /// Whether they begin with a text, or with a list of texts.

@@ -31,6 +31,8 @@ pub(super) fn started(
                 .is_some_and(|at| code.text(at).is_some())
         };
         started.runs_unread |= !is_text(1) || is_text(2);
+        let text = at.checked_sub(1).and_then(|at| code.text(at));
+        started.shell_lines.extend(text.map(str::to_owned));
         let name = at.checked_sub(1).and_then(|at| code.word(at));
         let is_joined = at.checked_sub(2).is_some_and(|at| {
             code.text(at).is_some() || code.word(at).is_some() || code.sign(at) == Some(')')
@@ -67,7 +69,7 @@ pub(super) fn started(
 
 fn line(text: &str) -> Started {
     Started {
-        lines: vec![text.to_owned()],
+        shell_lines: vec![text.to_owned()],
         may_start: runs_input(text),
         ..Started::default()
     }

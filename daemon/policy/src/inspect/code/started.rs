@@ -24,6 +24,9 @@ impl UseOfInput {
 #[derive(Debug, Default)]
 pub(in crate::inspect) struct Started {
     pub(in crate::inspect) lines: Vec<String>,
+    /// Those of them that stand in a call as they are. Where what such a line runs is only known once it runs, the
+    /// code is unknown too.
+    pub(in crate::inspect) shell_lines: Vec<String>,
     pub(in crate::inspect) code: Vec<String>,
     /// The texts of code that starts something by a name of its own: each may be what is started.
     pub(in crate::inspect) texts: Vec<String>,
@@ -41,6 +44,7 @@ pub(in crate::inspect) struct Started {
 impl Started {
     pub(super) fn add(&mut self, other: Self) {
         self.lines.extend(other.lines);
+        self.shell_lines.extend(other.shell_lines);
         self.code.extend(other.code);
         self.texts.extend(other.texts);
         self.variables.extend(other.variables);

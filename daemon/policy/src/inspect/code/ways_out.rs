@@ -29,6 +29,10 @@ const SCRIPT: &str = "
 const SCRIPT_MODULES: &str = "vm worker_threads cluster module repl";
 /// Lua: what holds or finds the functions of its library by another name than `os`.
 const LUA: &str = "loadlib ffi rawget getregistry _G _ENV";
+/// Emacs Lisp: <https://www.gnu.org/software/emacs/manual/html_node/elisp/Processes.html>.
+const EMACS: &str = "
+    start_process start_file_process make_process compile recompile apply funcall setenv vc_git_command vc_do_command
+    process_environment";
 /// Any other language.
 const OTHER: &str = "dlopen loadlib ffi FFI";
 
@@ -42,6 +46,7 @@ pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
         "ruby" | "irb" | "pry" => RUBY,
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => SCRIPT,
         "lua" | "luajit" | "texlua" => LUA,
+        "emacs" | "emacsclient" | "emacs-nox" => EMACS,
         "php" | "julia" | "R" | "Rscript" => OTHER,
         _ => return false,
     };

@@ -147,7 +147,12 @@ fn by_option(at: usize, word: &str) -> Vec<InnerCommand> {
     if value.is_empty() || !is_listed(name, PROGRAMS) {
         return Vec::new();
     }
-    vec![InnerCommand::line((at, value))]
+    let line = InnerCommand::line((at, value));
+    // It stands between the shell and each line. What is no option makes something else of `shell`.
+    if is_listed(name, "shellcmdflag shcf") && !value.starts_with('-') {
+        return vec![line, InnerCommand::Any];
+    }
+    vec![line]
 }
 
 /// `let &mp = 'make'`, `let &g:mp .= x`.

@@ -245,3 +245,174 @@ fn a_word_of_a_list_that_is_no_text_may_be_any() {
         assert_eq!(effect, Effect::Allow, "{program}: {code}");
     }
 }
+
+#[test]
+fn a_shell_that_code_starts_is_given_words_as_on_a_line() {
+    let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    for (program, code) in [
+        (
+            "python3",
+            "import subprocess; subprocess.run(['sh','-c','$0 push','git'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(args=['sh','-c','$1 push','x','git'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['bash','-c','\"$@\"','x','git','push'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['bash','-c','$*','x','git','push'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['env','sh','-c','$0 push','git'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['$0 push','git'],shell=True)",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run('$Q push',shell=True,env={'Q':'git'})",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.Popen(['sh','-c','$Q push'],env={'Q':'git'})",
+        ),
+        (
+            "python3",
+            "import asyncio; asyncio.create_subprocess_exec('sh','-c','$0 push','git')",
+        ),
+        (
+            "python3",
+            "import os; os.execlp('sh','sh','-c','$0 push','git')",
+        ),
+        ("python3", "import os; os.execlp('sh','sh','-c','$Q push')"),
+        (
+            "python3",
+            "import os; os.spawnlp(os.P_WAIT,'sh','sh','-c','$Q push')",
+        ),
+        (
+            "python3",
+            "import os; os.environ['EDITOR']='git'; os.system('$EDITOR push')",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['git','-c','help.autocorrect=1','psuh'])",
+        ),
+        ("python3", "import os; os.system('$X')"),
+        ("python3", "import os; os.system('eval $X')"),
+        ("python3", "import os; os.popen('$X push','r')"),
+        (
+            "node",
+            "require('child_process').spawnSync('sh',['-c','$0 push','git'],{stdio:'inherit'})",
+        ),
+        (
+            "node",
+            "require('child_process').execSync('$Q push',{env:{Q:'git'}})",
+        ),
+        (
+            "node",
+            "const {execSync}=require('child_process'); execSync('$X push')",
+        ),
+        ("ruby", "system('sh','-c','$0 push','git')"),
+        ("ruby", "system 'sh','-c','\"$@\"','x','git','push'"),
+        ("ruby", "exec 'sh','-c','$0 push','git'"),
+        ("ruby", "spawn('sh','-c','$0 push','git')"),
+        ("ruby", "IO.popen(['sh','-c','$0 push','git'])"),
+        ("ruby", "system({'X'=>'git'},'$X push')"),
+        ("perl", "system 'sh','-c','$0 push','git'"),
+        ("perl", "system 'sh','-c',q(\"$@\"),'x','git','push'"),
+        ("perl", "exec 'sh','-c',q($0 push),'git'"),
+        ("perl", "open F,'-|','sh','-c',q($0 push),'git'"),
+        ("php", "proc_open(['sh','-c','$0 push','git'],[],$p);"),
+        ("php", "pcntl_exec('/bin/sh',['-c','$0 push','git']);"),
+        ("php", "system('$X push');"),
+        ("lua", "os.execute('$X push')"),
+        (
+            "emacs",
+            "(call-process \"sh\" nil nil nil \"-c\" \"$0 push\" \"git\")",
+        ),
+        ("emacs", "(start-process \"x\" nil \"git\" \"push\")"),
+        ("emacs", "(compile \"git push\")"),
+        ("emacs", "(shell-command \"$X push\")"),
+        ("groovy", "['sh','-c','$0 push','git'].execute()"),
+        (
+            "emacs",
+            "(setenv \"X\" \"git\") (shell-command \"$X push\")",
+        ),
+        (
+            "emacs",
+            "(apply 'start-process \"x\" nil \"git\" '(\"push\"))",
+        ),
+        ("awk", "BEGIN{system(\"$X push\")}"),
+        ("awk", "BEGIN{\"$X push\" | getline}"),
+        ("awk", "BEGIN{print 1 | \"$X push\"}"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_ne!(effect, Effect::Allow, "{program}: {code}");
+    }
+    for (program, code) in [
+        (
+            "python3",
+            "import subprocess; subprocess.run(['sh','-c','$0 status','git'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['sh','-c','cd \"$1\" && git status','x','a'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['awk','{ print $1 }','f'])",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['sed','-n','$p','f'],check=True)",
+        ),
+        (
+            "python3",
+            "import subprocess; subprocess.run(['C:\\\\Program Files (x86)\\\\x.exe','-v'])",
+        ),
+        (
+            "python3",
+            "import os; os.system('$HOME/bin/tool --version')",
+        ),
+        ("python3", "import os; os.system('echo $X $1')"),
+        (
+            "python3",
+            "import subprocess; subprocess.run('for f in *.py; do wc -l \"$f\"; done',shell=True)",
+        ),
+        ("node", "console.log(/^\\$/.exec('$5.00'))"),
+        (
+            "node",
+            "require('child_process').execSync('ls $PWD',{stdio:'inherit'})",
+        ),
+        ("ruby", "system('sh','-c','$0 status','git')"),
+        ("perl", "system 'sh','-c','$0 status','git'"),
+        ("lua", "os.execute('ls $HOME')"),
+        ("emacs", "(message \"%s\" emacs-version)"),
+        ("emacs", "(shell-command-to-string \"date\")"),
+        ("emacs", "(call-process \"git\" nil t nil \"status\")"),
+        ("awk", "{ print $1 | \"sort -k $X\" }"),
+    ] {
+        let effect = judged(program, code, &denies).effect;
+        assert_eq!(effect, Effect::Allow, "{program}: {code}");
+    }
+}
+
+#[test]
+fn a_shell_line_in_code_has_the_variables_of_the_text() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "export X=frob; python3 -c 'import os; os.system(\"$X\")'",
+            "export EDITOR=frob; python3 -c 'import os; os.system(\"$EDITOR x\")'",
+            "X=frob node -e 'require(\"child_process\").execSync(\"$X\")'",
+            "X=frob awk 'BEGIN{system(\"$X push\")}'",
+            "python3 -c 'import os; os.system(\"$0\")' frob",
+        ],
+    );
+}

@@ -352,6 +352,7 @@ fn what_an_option_or_an_event_of_vim_runs_is_judged() {
             "view -c 'setl equalprg=frob' x",
             "vim -c 'set shell=frob' -c '!ls'",
             "vim -c 'silent set sh=frob' -c '!ls'",
+            "vim -c 'set shell=x shellcmdflag=push | !x'",
             "vim -c ':set kp=frob' x",
             "vim -c 'set keywordprg=frob' x",
             "vim -es -c 'let &mp=\"frob\"' -c make",
@@ -378,6 +379,7 @@ fn what_an_option_or_an_event_of_vim_runs_is_judged() {
             "vim -c 'so ~/.vim/x.vim' x",
             "vim -s keys x",
             "vim -c 'set sh=bash' x",
+            "vim -c 'set sh=bash shcf=-ic' x",
         ],
     );
 }

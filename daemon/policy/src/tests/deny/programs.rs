@@ -133,6 +133,10 @@ fn options_that_name_a_program_start_it() {
             "git --config-env alias.x=ZZ x",
             "git --config-env=core.pager=ZZ log",
             "git -c alias.x='!./frob' x",
+            "git -c help.autocorrect=immediate psuh",
+            "git -c help.autoCorrect=-1 psuh",
+            "git config help.autocorrect 1; git pus",
+            "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=help.autocorrect GIT_CONFIG_VALUE_0=1 git psuh",
             "wget -e use_askpass=./frob u",
             "wget --execute use_askpass=./frob u",
             "wget --exec='use-askpass = ./frob' u",
@@ -220,6 +224,8 @@ fn options_that_name_a_program_start_it() {
     FROB.none_is_asked_about(
         None,
         &[
+            "git config --get help.autocorrect",
+            "git config help.autocorrect 0",
             "git log --oneline -5",
             "gcc -O2 -o x x.c",
             "x86_64-linux-gnu-gcc -c x.c",

@@ -2,7 +2,12 @@
 //! denies. They follow their manuals.
 #![allow(clippy::too_many_lines)] // Tables.
 
+use termd_proto::policy::Effect;
+use termd_proto::terminal::Front;
+
 use crate::tests::forbidden::Forbidden;
+use crate::tests::rules::rules;
+use crate::{CompiledGate, Invocation, Request, judge};
 
 const GIT: Forbidden = Forbidden("git");
 
@@ -11,6 +16,99 @@ fn a_command_behind_the_words_of_a_starter_is_judged() {
     GIT.all_are_stopped(
         None,
         &[
+            "cmake -E chdir . git push",
+            "ctest --build-and-test a b --build-generator x --test-command git push",
+            "start-stop-daemon --start --exec /usr/bin/git -- push",
+            "start-stop-daemon -S -x git -- push",
+            "start-stop-daemon --start --pidfile p --startas /usr/bin/git -- push",
+            "tox exec -- git push",
+            "tox exec -e py -- git push",
+            "gh alias set p '!git push'",
+            "gh alias set --shell p 'git push'",
+            "pwsh -c 'Start-Process git push'",
+            "pwsh -c 'start git push'",
+            "pwsh -c 'Start-Process -FilePath git -ArgumentList push'",
+            "aa-exec git push",
+            "aa-exec -p x -- git push",
+            "runcon -t x git push",
+            "aoss 'git push'",
+            "capsh --shell=/usr/bin/git -- push",
+            "gem open -e 'git push' rdoc",
+            "genie -c git push",
+            "grc git push",
+            "logsave x git push",
+            "msgfilter -P git push",
+            "pexec git push",
+            "plymouth ask-for-password --prompt x --command='git push'",
+            "script -q /dev/null -- git push",
+            "scrot -e 'git push'",
+            "service ../../bin/git push",
+            "dotenv -f x run git push",
+            "cargo watch -s 'git push'",
+            "cargo watch -- git push",
+            "kitty git push",
+            "foot git push",
+            "watchman -- trigger . x -- git push",
+            "ts git push",
+            "tsp -L x git push",
+            "nq git push",
+            "pueue add git push",
+            "pueue add -- git push",
+            "delta --pager 'git push'",
+            "tailscale ssh x git push",
+            "helm template x --post-renderer git push",
+            "dlv exec git push",
+            "radare2 -c '!git push' x",
+            "coz run --- git push",
+            "gprofng collect app git push",
+            "nvprof git push",
+            "nsys profile git push",
+            "nsys profile -o x git push",
+            "ttyrec -e 'git push' x",
+            "termtosvg -c 'git push'",
+            "envchain x git push",
+            "sops exec-env f 'git push'",
+            "sops exec-file f 'git push'",
+            "vault agent -exec='git push'",
+            "consul lock x 'git push'",
+            "consul watch -type key -key x git push",
+            "consul exec git push",
+            "etcdctl lock x git push",
+            "etcdctl watch x -- git push",
+            "with-contenv git push",
+            "launchctl asuser 1 git push",
+            "sandbox-exec -p x git push",
+            "xcrun git push",
+            "xcrun --sdk x git push",
+            "bazel run --run_under git x",
+            "gita shell 'git push'",
+            "meta exec 'git push'",
+            "west forall -c 'git push'",
+            "dvc stage add -n x git push",
+            "accelerate launch --no_python git push",
+            "torchrun --no-python git push",
+            "deepspeed --no_python git push",
+            "horovodrun -np 1 git push",
+            "qsub -b y git push",
+            "condor_run 'git push'",
+            "apptainer exec x git push",
+            "singularity exec -B /a x git push",
+            "ch-run x -- git push",
+            "enroot start x git push",
+            "udocker run x git push",
+            "flatpak run --command=git x push",
+            "ctr run i c git push",
+            "crictl exec x git push",
+            "netlify dev:exec git push",
+            "netlify dev -c 'git push'",
+            "wait-for-it x:1 -- git push",
+            "wait-for x:1 -- git push",
+            "dockerize -wait x git push",
+            "retry git push",
+            "retry -t 3 -- git push",
+            "daemon -- git push",
+            "daemon git push",
+            "wine git push",
             "perf record -g git push",
             "perf record -e cycles -c 1000 git push",
             "perf mem record git push",
@@ -229,4 +327,40 @@ fn what_a_starter_reads_is_judged() {
             "chroot / <<< 'git push'",
         ],
     );
+}
+
+#[test]
+fn a_helper_that_gets_further_words_may_be_given_any() {
+    let denies = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    let table = [
+        ("start-stop-daemon -S -x /usr/bin/git -- push", false),
+        ("start-stop-daemon --start --startas git -- push", false),
+        ("rg --pre git x push", false),
+        ("capsh --shell=/usr/bin/git -- push", false),
+        ("flatpak run --command=git x push", false),
+        ("bazel run --run_under git x", false),
+        ("pwsh -c 'saps git -ArgumentList push'", false),
+        ("gh alias set p '!git push'", false),
+        ("service ../../bin/git push", false),
+        ("just -f - <<< 'a:;git push'", false),
+        ("scons -f /dev/stdin <<< 'Execute(\"git push\")'", false),
+        ("rg push src", true),
+        ("just -f ci/justfile test", true),
+        ("scons -f SConstruct", true),
+        ("tox -e py311 -- -k push", true),
+        ("ctest --test-dir build -R push", true),
+        ("gh alias set co 'pr checkout'", true),
+        ("xcrun --sdk iphoneos clang -c x.c", true),
+        ("apptainer exec -B /data x.sif python3 --version", true),
+        ("dvc run -n train python3 train.py", true),
+        ("tailscale ssh box git status", true),
+    ];
+    for (line, passes) in table {
+        let request = Request {
+            front: Front::Mcp,
+            ..Request::from(Invocation::Line(line))
+        };
+        let effect = judge(&request, &CompiledGate::default(), &denies).effect;
+        assert_eq!(effect == Effect::Allow, passes, "{line}: {effect:?}");
+    }
 }
