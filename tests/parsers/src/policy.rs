@@ -54,6 +54,16 @@ fn judged(text: &str, program: Option<&str>) -> Judgement {
     judge(&request, &CompiledGate::default(), &Policy::default())
 }
 
+/// Whether a shell's text is refused, or asked about, under a rule that denies `forbidden`.
+pub fn is_forbidden(text: &str) -> bool {
+    let decision = rules().decide(
+        &request(Invocation::Line(text), None),
+        Completeness::Whole,
+        &CompiledGate::default(),
+    );
+    decision.judgement.effect != Effect::Allow
+}
+
 /// The first byte chooses a program, the rest is typed into it.
 pub fn holds(data: &[u8]) {
     let Some((program, text)) = chosen(data, &PROGRAMS) else {
@@ -113,12 +123,7 @@ fn what_follows_is_never_skipped(text: &str, verdict: Verdict) {
         return;
     }
     let after = format!("{text}\nforbidden it\n");
-    let decision = rules().decide(
-        &request(Invocation::Line(&after), None),
-        Completeness::Whole,
-        &CompiledGate::default(),
-    );
-    assert_ne!(decision.judgement.effect, Effect::Allow, "{after:?}");
+    assert!(is_forbidden(&after), "{after:?}");
     if verdict == Verdict::Safe {
         let after = format!("{text}\nrm -rf /it\n");
         assert_ne!(judged(&after, None).verdict, Verdict::Safe, "{after:?}");

@@ -24,7 +24,7 @@ pub fn holds(data: &[u8]) {
     let redactor = Redactor::default();
     is_sound(&redactor, &text);
     let (secret, form) = PLANTED[usize::from(*first) % PLANTED.len()];
-    if text.contains(secret) {
+    if text.contains(secret) || text.contains(MARK) {
         return;
     }
     let planted = if form.is_empty() {

@@ -1,6 +1,7 @@
 //! The text of a shell: what hides in it, and its commands, by its tree or without one.
 
 use termd_proto::policy::{MAX_JUDGED_BYTES, Span, Verdict};
+use tree_sitter::Tree;
 
 use super::command_sink::CommandSink;
 use super::redirect::inspect_redirect;
@@ -15,8 +16,7 @@ use crate::shell::expansion::{Scope, expand};
 use crate::shell::syntax::fallback;
 use crate::shell::syntax::grammar::parse;
 use crate::shell::syntax::grammar_faults::{
-    ends_with_dollar, has_line_as_word, has_pattern_as_subshell, redirect_over_lines,
-    word_over_lines,
+    has_line_as_word, has_pattern_as_subshell, joins_lines, redirect_over_lines, word_over_lines,
 };
 use crate::shell::syntax::unread_substitutions::unread_substitutions;
 use crate::shell::text::confusables::confusable;
@@ -87,7 +87,7 @@ pub(super) fn inspect_script(
         text
     };
     match parse(text) {
-        Some(tree) if !tree.root_node().has_error() && !ends_with_dollar(&tree, text) => {
+        Some(tree) if is_read(&tree, text) => {
             let source = Source { text, nesting };
             if let Some(redirect) = redirect_over_lines(&tree, text) {
                 let reason = "a redirection goes on in the next line";
@@ -109,6 +109,11 @@ pub(super) fn inspect_script(
         }
         _ => inspect_unparsed(sink, text, nesting, whole, stdin, depth),
     }
+}
+
+/// Whether the grammar takes all of a text, and as a shell does.
+fn is_read(tree: &Tree, text: &str) -> bool {
+    !tree.root_node().has_error() && !joins_lines(tree, text)
 }
 
 /// Inspects a text that the grammar does not take. What is plainly dangerous in it is found; the rest

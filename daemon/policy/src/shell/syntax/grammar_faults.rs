@@ -8,26 +8,37 @@ use super::grammar::{Step, walk};
 use super::reserved_words::is_reserved;
 use crate::shell::word::{is_assignment, is_name};
 
-/// Whether a line ends with a lone `$`. The grammar then joins the next line to it. A `$` in quotes or
-/// in a here-document is text, and `$$` is the shell's process id.
-pub(crate) fn ends_with_dollar(tree: &Tree, text: &str) -> bool {
-    let mut dollars = text.match_indices('$').filter(|(at, _)| {
-        let (before, rest) = (&text[..*at], &text[at + 1..]);
-        let others = before.len() - before.trim_end_matches('$').len();
-        others % 2 == 0 && rest.trim_start_matches([' ', '\t']).starts_with('\n')
-    });
-    dollars.any(|(at, _)| {
-        let mut node = tree.root_node().descendant_for_byte_range(at, at + 1);
-        while let Some(within) = node {
-            match within.kind() {
-                "string" | "raw_string" | "ansi_c_string" | "comment" | "heredoc_body" => {
-                    return false;
-                }
-                "command_substitution" | "process_substitution" => return true,
-                _ => node = within.parent(),
-            }
+/// Whether the grammar goes on over the end of a line where a shell does not: behind a lone `$`, `==` or `=~`
+/// it takes the first word of the next line for a part of this command.
+pub(crate) fn joins_lines(tree: &Tree, text: &str) -> bool {
+    let found = walk(tree.root_node(), |node| {
+        let is_of_one_line = matches!(
+            node.kind(),
+            "command" | "simple_expansion" | "concatenation" | "variable_assignment"
+        );
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        let has_gap = is_of_one_line
+            && node.children(&mut cursor).any(|child| {
+                let gap = text.get(end..child.start_byte()).unwrap_or_default();
+                end = child.end_byte();
+                ends_line(gap)
+            });
+        if has_gap {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(Step::Into)
         }
-        true
+    });
+    found.is_some()
+}
+
+/// Whether a line ends in what stands between two words: a line end behind a backslash joins.
+fn ends_line(gap: &str) -> bool {
+    gap.match_indices('\n').any(|(at, _)| {
+        let before = gap.get(..at).unwrap_or_default();
+        let backslashes = before.len() - before.trim_end_matches('\\').len();
+        backslashes % 2 == 0
     })
 }
 
@@ -137,7 +148,10 @@ pub(crate) fn parts_cut_off(tree: &Tree) -> Vec<Range<usize>> {
                 "command" | "redirected_statement" => first_word(child),
                 _ => Some(child).filter(|child| is_word(*child)),
             };
-            if let Some(part) = part.filter(|part| end_before == Some(part.start_byte())) {
+            // What is not read stays an error.
+            let joins =
+                |part: &Node<'_>| end_before == Some(part.start_byte()) && !part.has_error();
+            if let Some(part) = part.filter(joins) {
                 found.push(part.byte_range());
             }
             let may_go_on = child.is_named() || child.kind() == "$";
