@@ -25,12 +25,15 @@ use self::table::{Fact, Facts, Foreground, Outcome, judge};
 use super::one_line::one_line;
 use super::output_secrets::OutputSecrets;
 use crate::approval::{Approvals, WaitingQuestion, WaitingQuestions};
+use crate::clock::monotonic_ms;
 use crate::store::Store;
 use crate::terminal::handle::Terminal;
 
 /// How long after output, a key or another event a terminal is looked at: what comes at once after it is
 /// waited for.
 const SETTLE: Duration = Duration::from_millis(250);
+/// From this quiet on terminals are looked at on whole seconds: a hundred that are quiet share one wake-up.
+const LONG_QUIET: Duration = Duration::from_secs(2);
 
 /// Watches terminals. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -43,6 +46,17 @@ pub(crate) struct AttentionWatch {
     pub(crate) command: Option<AttentionCommand>,
     /// When this server started.
     pub(crate) started_at_ms: i64,
+}
+
+/// How long after this moment of the monotonic clock a terminal is looked at that has been quiet for so long.
+fn until_look(quiet: Duration, now_ms: u64) -> Duration {
+    if quiet < LONG_QUIET {
+        return quiet;
+    }
+    let quiet_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
+    let due_ms = now_ms.saturating_add(quiet_ms);
+    let whole_ms = due_ms.div_ceil(1_000).saturating_mul(1_000);
+    Duration::from_millis(whole_ms.saturating_sub(now_ms))
 }
 
 impl AttentionWatch {
@@ -91,7 +105,7 @@ impl AttentionWatch {
                 changed = progress.changed() => if changed.is_err() { return },
                 changed = notes.changed() => if changed.is_err() { return },
                 () = self.other_questions(terminal.id(), &questions) => continue,
-                () = sleep(quiet), if !has_exited => {
+                () = sleep(until_look(quiet, monotonic_ms())), if !has_exited => {
                     quiet = quiet.saturating_mul(2);
                     continue;
                 }
@@ -221,4 +235,23 @@ fn outcome(is_good: bool) -> Outcome {
 
 fn is_good(status: &ExitStatus) -> bool {
     status.exit_code == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_that_are_quiet_for_long_are_looked_at_together() {
+        let until = |quiet_ms, now_ms| {
+            let now = Duration::from_millis(now_ms);
+            let due = now + until_look(Duration::from_millis(quiet_ms), now_ms);
+            due.as_millis()
+        };
+        assert_eq!(until(250, 1_001), 1_251);
+        assert_eq!(until(1_000, 1_001), 2_001);
+        for now_ms in [1_001, 1_500, 2_000] {
+            assert_eq!(until(8_000, now_ms), 10_000);
+        }
+    }
 }
