@@ -197,7 +197,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
     if text.len() < MIN_BYTES && !text.contains([':', '=', ' ']) {
         return;
     }
-    for token in words_tokens(text) {
+    for token in tokens_of_words(text) {
         finding.add(token);
     }
     let lower = text.to_ascii_lowercase();
@@ -224,7 +224,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
 /// Whether a variable's value is or holds a secret, whatever its name: a service's token, or an address
 /// with a password.
 pub(crate) fn is_secret_value(value: &str) -> bool {
-    if !words_tokens(value).is_empty() {
+    if !tokens_of_words(value).is_empty() {
         return true;
     }
     let mut finding = Finding::default();
@@ -249,14 +249,14 @@ pub(super) fn in_output(text: &str) -> Vec<Range<usize>> {
         .filter(|token| token.is_distinctive || !is_part_of_path(text, token.range.start))
         .map(|token| token.range)
         .collect();
-    found.extend(words_tokens(text));
+    found.extend(tokens_of_words(text));
     settings::find(text, &mut found);
     find_ends_of_keys(text, &mut found);
     found
 }
 
 /// The tokens that begin where a word does, or behind an escape, and are no names of files.
-fn words_tokens(text: &str) -> Vec<Range<usize>> {
+fn tokens_of_words(text: &str) -> Vec<Range<usize>> {
     let blanked = without_escapes(text);
     let mut found = Vec::new();
     tokens::find(blanked.as_deref().unwrap_or(text), &mut found);
