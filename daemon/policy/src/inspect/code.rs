@@ -6,6 +6,7 @@ mod awk_pipe;
 mod callback;
 mod code_tokens;
 mod command_lines;
+mod command_words;
 mod debugger;
 mod environment;
 mod input_runner;
@@ -18,6 +19,7 @@ mod ways_out;
 use arguments::{Arguments, has_value, is_interpolated};
 use callback::GivenTo;
 use code_tokens::CodeTokens;
+use command_words::CommandWords;
 use input_runner::runs_input;
 use standard_input::StandardInput;
 pub(super) use started::{Started, UseOfInput};
@@ -194,25 +196,7 @@ impl Scan<'_> {
             self.started.input.is_started |= given == Some(GivenTo::Unknown);
         }
         if starts && is_call {
-            self.calls += 1;
-            if self.code.is_lua() {
-                self.lua_line(at + 1);
-            }
-            self.started.runs_unread |= !arguments.are_literal();
-            self.started.may_start |= arguments.start_input_runner();
-            if self.is_line_of(at) {
-                self.started.shell_lines.extend(arguments.shell_line(name));
-            }
-            if self.code.is_of("perl ruby irb pry") && CallEffect::RunsLine.is_of(name) {
-                self.started.lines.extend(arguments.partly_known_command());
-            }
-            // `popen("sh", "w")`: the second text is a mode.
-            let line = self.code.text(self.code.behind_bracket(at + 1));
-            self.started.may_start |= name == "popen" && line.is_some_and(runs_input);
-            self.started.input.is_started |=
-                arguments.are_input() || self.is_line_of(at) && self.input.begins_at(at + 1);
-            self.started.assembled_calls +=
-                usize::from(self.is_line_of(at) && arguments.are_assembled(&self.values));
+            self.starting_call(name, at);
         } else if starts {
             let is_import = before.is_some_and(|at| self.code.is_word(at, &["import"]))
                 || self.code.is_word(at + 1, &["as"]);
@@ -277,6 +261,33 @@ impl Scan<'_> {
             let opened = open_call::started(self.code, at, &self.values, &self.input);
             self.started.add(opened);
         }
+    }
+
+    /// Takes what a call starts.
+    fn starting_call(&mut self, name: &str, at: usize) {
+        let arguments = Arguments::new(self.code, at + 1);
+        self.calls += 1;
+        if self.code.is_lua() {
+            self.lua_line(at + 1);
+        }
+        let command = CommandWords::of(name, arguments, self.code);
+        self.started.runs_unread |= !(command.is_list() || arguments.are_literal());
+        // `call-process` has an input and two places for output before its words.
+        if !self.code.is_of(EMACS) {
+            self.started.partly_known.extend(command.partly_known());
+        }
+        self.started.runs_unread |= arguments.name_unknown_file();
+        self.started.may_start |= arguments.start_input_runner();
+        if self.is_line_of(at) {
+            self.started.shell_lines.extend(arguments.shell_line(name));
+        }
+        // `popen("sh", "w")`: the second text is a mode.
+        let line = self.code.text(self.code.behind_bracket(at + 1));
+        self.started.may_start |= name == "popen" && line.is_some_and(runs_input);
+        self.started.input.is_started |=
+            arguments.are_input() || self.is_line_of(at) && self.input.begins_at(at + 1);
+        self.started.assembled_calls +=
+            usize::from(self.is_line_of(at) && arguments.are_assembled(&self.values));
     }
 
     /// Where the text stands that a function evaluates, whose arguments begin at a token.

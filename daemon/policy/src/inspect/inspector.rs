@@ -7,7 +7,7 @@ use termd_proto::policy::{Span, Verdict};
 use termd_proto::terminal::Front;
 
 use super::assignment::read_from;
-use super::code::{UseOfInput, signals_parent, started};
+use super::code::{Started, UseOfInput, signals_parent, started};
 use super::command_sink::CommandSink;
 use super::cwd::inner_directories;
 use super::finding::{Finding, InspectedCommand};
@@ -455,13 +455,7 @@ impl Inspector {
             let value = Content::Text(value.clone());
             inner.inspection.state.may_assign(name, vec![value]);
         }
-        let before = inner.inspection.commands.len();
-        for line in &started.shell_lines {
-            inner.script(line, Nesting::Within(span), CODE_DEPTH);
-        }
-        let mut commands = inner.inspection.commands.iter().skip(before);
-        let may_run_any = commands.any(|command| command.name_end.is_some());
-        let doubt = inner.inspection.first_unknown().map(str::to_owned);
+        let (may_run_any, doubt) = inner.commands_of_code(&started, span);
         for line in lines.iter().chain(&started.texts) {
             inner.script(line, Nesting::Within(span), CODE_DEPTH);
         }
@@ -487,6 +481,28 @@ impl Inspector {
             doubt,
             input: started.input,
         }
+    }
+
+    /// Inspects what calls of code start. Returns whether that may be any command, and why what a shell line
+    /// runs is not known.
+    fn commands_of_code(&mut self, started: &Started, span: Span) -> (bool, Option<String>) {
+        let before = self.inspection.commands.len();
+        for line in &started.shell_lines {
+            self.script(line, Nesting::Within(span), CODE_DEPTH);
+        }
+        let doubt = self.inspection.first_unknown().map(str::to_owned);
+        for command in &started.partly_known {
+            let words = command.iter().map(|word| match word {
+                Some(text) => Word::literal(text, span),
+                None => Word::unknown(span),
+            });
+            let words: Vec<Word> = words.collect();
+            self.command(&words, &Stdin::Given, CODE_DEPTH);
+        }
+        let mut commands = self.inspection.commands.iter().skip(before);
+        let may_run_any = commands.any(|command| command.name_end.is_some())
+            || self.inspection.first_unknown().is_some();
+        (may_run_any, doubt)
     }
 
     /// Inspects what a name stands for that the text has defined: a function, or an alias. It is

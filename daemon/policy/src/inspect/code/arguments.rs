@@ -75,36 +75,6 @@ impl<'a> Arguments<'a> {
         places
     }
 
-    /// The command that they are to Perl's and Ruby's `system`, where not all of its words are texts:
-    /// `system "git", $x`.
-    pub(super) fn partly_known_command(self) -> Option<String> {
-        let mut words = Vec::new();
-        for place in self.places() {
-            let is_option = matches!(
-                (
-                    self.code.sign(place),
-                    self.code.sign(place + 1),
-                    self.code.sign(place + 2)
-                ),
-                (None, Some(':'), None) | (Some(':'), None, Some('='))
-            );
-            let ends = matches!(
-                self.code.get(place + 1),
-                None | Some(
-                    Token::Word(_) | Token::Sign(',' | ')' | ';' | '\n' | '|' | '=' | '?' | '{')
-                )
-            );
-            match self.code.text(place) {
-                // Ruby's `out: "x"`, `:out => "x"`.
-                _ if is_option => break,
-                Some(text) if ends && !is_interpolated(text) => words.push(text.to_owned()),
-                _ => words.push(UNKNOWN.to_string()),
-            }
-        }
-        let is_known = words.iter().all(|word| !word.starts_with(UNKNOWN));
-        (words.len() > 1 && !is_known).then(|| words.join(" "))
-    }
-
     /// What they start, where they are a command: a line, or a program and its arguments.
     pub(super) fn command(self, values: &Values, input: &StandardInput<'_>) -> Started {
         let texts = self.tokens().iter().map(|token| match token {
@@ -185,6 +155,17 @@ impl<'a> Arguments<'a> {
             at += 1;
         }
         words
+    }
+
+    /// Whether Python's `executable=` among them names what is started by something else than a text.
+    pub(super) fn name_unknown_file(self) -> bool {
+        let names = |tokens: &[Token]| match tokens {
+            [Token::Word(name), Token::Sign('='), value] => {
+                name == "executable" && !matches!(value, Token::Text(text) if !has_value(text))
+            }
+            _ => false,
+        };
+        self.tokens().windows(3).any(names)
     }
 
     fn are_list(self) -> bool {

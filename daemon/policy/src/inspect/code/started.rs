@@ -27,6 +27,8 @@ pub(in crate::inspect) struct Started {
     /// Those of them that stand in a call as they are. Where what such a line runs is only known once it runs, the
     /// code is unknown too.
     pub(in crate::inspect) shell_lines: Vec<String>,
+    /// The commands of which not all words are texts. `None`: any number of words.
+    pub(in crate::inspect) partly_known: Vec<Vec<Option<String>>>,
     pub(in crate::inspect) code: Vec<String>,
     /// The texts of code that starts something by a name of its own: each may be what is started.
     pub(in crate::inspect) texts: Vec<String>,
@@ -45,6 +47,7 @@ impl Started {
     pub(super) fn add(&mut self, other: Self) {
         self.lines.extend(other.lines);
         self.shell_lines.extend(other.shell_lines);
+        self.partly_known.extend(other.partly_known);
         self.code.extend(other.code);
         self.texts.extend(other.texts);
         self.variables.extend(other.variables);

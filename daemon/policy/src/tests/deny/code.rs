@@ -230,6 +230,61 @@ fn a_word_of_a_list_that_is_no_text_may_be_any() {
         ("ruby", "x='status'; x.replace('push'); system 'git',x"),
         ("ruby", "['push'].each { |x| system 'git', x }"),
         ("ruby", "spawn('git',*x)"),
+        ("ruby", "exec(['git','git'], ARGV[0])"),
+        ("ruby", "IO.popen(['git']+ARGV)"),
+        ("python3", "import subprocess as s; s.run(['git']+x)"),
+        (
+            "python3",
+            "import subprocess as s; s.run(['git','-C','.']+x)",
+        ),
+        ("python3", "import subprocess as s; s.run(['git', *x])"),
+        ("python3", "import subprocess as s; s.run(['git', f'{x}'])"),
+        (
+            "python3",
+            "import subprocess as s; s.run(('git',)+tuple(x))",
+        ),
+        ("python3", "import subprocess as s; s.run([*x, 'push'])"),
+        (
+            "python3",
+            "import subprocess as s; s.run(['ls', 'push'], executable=x)",
+        ),
+        (
+            "python3",
+            "import subprocess as s; s.run(['git','-C','.','push'][:4])",
+        ),
+        (
+            "python3",
+            "import subprocess as s; s.run(['ls', x], executable='/usr/bin/git')",
+        ),
+        ("python3", "import subprocess as s; s.run(['sh','-c',x])"),
+        ("python3", "import subprocess as s; s.run(['env',x])"),
+        ("python3", "import subprocess as s; s.run(['sudo','-n',*x])"),
+        (
+            "python3",
+            "import subprocess as s; s.run(['xargs','-n1',x])",
+        ),
+        ("python3", "import os; os.execvp('git', ['git', x])"),
+        ("python3", "import os; os.execvp('git', ['git']+x)"),
+        ("python3", "import os; os.execvp('git', x)"),
+        ("python3", "import os; os.execlp('git', 'git', x)"),
+        (
+            "python3",
+            "import os; os.spawnlp(os.P_WAIT, 'git', 'git', x)",
+        ),
+        ("node", "require('child_process').spawnSync('git', x)"),
+        (
+            "node",
+            "require('child_process').spawnSync('git', ['-C','.',x])",
+        ),
+        (
+            "node",
+            "require('child_process').spawnSync('git', ['-C','.',...x])",
+        ),
+        (
+            "node",
+            "require('child_process').spawnSync('git', ['-C','.'].concat(x))",
+        ),
+        ("php", "proc_open(['git', $x], [], $p);"),
     ] {
         let effect = judged(program, code, &denies).effect;
         assert_ne!(effect, Effect::Allow, "{program}: {code}");
@@ -240,6 +295,34 @@ fn a_word_of_a_list_that_is_no_text_may_be_any() {
         ("perl", "system 'git','log' || die 'x'"),
         ("ruby", "system('git', 'log', out: File::NULL)"),
         ("ruby", "system 'ls', *ARGV"),
+        (
+            "python3",
+            "import subprocess as s; [s.run(['wc','-l',f]) for f in fs]",
+        ),
+        (
+            "python3",
+            "import subprocess as s; s.run(['git','show',s.check_output(['git','rev-parse','HEAD']).strip()])",
+        ),
+        (
+            "python3",
+            "import subprocess as s; s.run(['ls', *x], cwd=y, env=z, check=True)",
+        ),
+        ("python3", "import subprocess as s; s.run(['wc'] + x)"),
+        (
+            "python3",
+            "import subprocess as s; s.run([\n 'wc',\n f,\n])",
+        ),
+        ("python3", "import os; os.execvp('ls', ['ls', x])"),
+        (
+            "node",
+            "require('child_process').spawnSync('wc', ['-l', x], {cwd: y})",
+        ),
+        (
+            "node",
+            "require('child_process').spawnSync('git', ['status', x], y)",
+        ),
+        ("node", "require('child_process').execFileSync('ls', x, y)"),
+        ("node", "require('child_process').execSync('git status', y)"),
     ] {
         let effect = judged(program, code, &denies).effect;
         assert_eq!(effect, Effect::Allow, "{program}: {code}");
