@@ -22,6 +22,17 @@ fn what_is_dangerous_is_not_run_and_the_line_says_why() {
 }
 
 #[test]
+fn what_is_dangerous_is_not_run_wherever_its_options_stand() {
+    let shells = TestShells::open();
+    for options in [["-c", "-l"].as_slice(), &["-l", "-c"], &["-c", "--"]] {
+        let args = [options, &["kill -9 $$; rm -rf build"]].concat();
+        let ended = Ended::run(&mut shells.command(&args));
+        assert_eq!(ended.code, Some(126), "{options:?}: {ended:?}");
+        assert!(ended.err.starts_with("termd: not run: "), "{ended:?}");
+    }
+}
+
+#[test]
 fn of_what_no_shell_can_read_the_shells_own_error_is_shown() {
     let shells = TestShells::open();
     for line in ["if", "echo ran; (", "echo ran\nfor i in 1"] {

@@ -22,14 +22,8 @@ pub(crate) struct SyntaxError {
 /// none.
 pub(crate) fn syntax_error(shell: &RealShell, args: &[OsString]) -> Option<SyntaxError> {
     let name = shell.program.file_name().and_then(OsStr::to_str)?;
-    let [called, option, script, ..] = args else {
-        return None;
-    };
-    if !CHECKING_SHELLS.contains(&name)
-        || !["-c", "-lc"].map(OsStr::new).contains(&option.as_os_str())
-    {
-        return None;
-    }
+    let (called, options) = args.split_first()?;
+    let script = script(options).filter(|_| CHECKING_SHELLS.contains(&name))?;
     let mut check = Command::new(&shell.program);
     check
         .arg0(called)
@@ -40,6 +34,29 @@ pub(crate) fn syntax_error(shell: &RealShell, args: &[OsString]) -> Option<Synta
     let code = checked.status.code().filter(|code| *code != 0)?;
     let text = checked.stderr;
     Some(SyntaxError { code, text })
+}
+
+/// The script of `-c`, which stands behind all options (bash(1), OPTIONS). `None` as well where an option is
+/// there with which the shell reads something else first, or ignores `-n`.
+fn script(args: &[OsString]) -> Option<&OsString> {
+    let mut args = args.iter();
+    let mut takes_script = false;
+    loop {
+        let arg = args.next()?;
+        let text = arg.to_str().unwrap_or_default();
+        let letters = match text.strip_prefix(['-', '+']) {
+            None => return takes_script.then_some(arg),
+            Some("" | "-") => return args.next().filter(|_| takes_script),
+            Some(letters) => letters,
+        };
+        if letters.contains(['-', 'i', 's']) {
+            return None;
+        }
+        takes_script |= text.starts_with('-') && letters.contains('c');
+        for _ in letters.matches(['o', 'O']) {
+            args.next();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -61,8 +78,27 @@ mod tests {
             assert_eq!(error.code, 2, "{script}: {text}");
             assert!(text.starts_with("name: -c: "), "{script}: {text}");
         }
+        for options in [
+            ["-lc"].as_slice(),
+            &["-c", "-l"],
+            &["-l", "-c"],
+            &["-c", "-e", "-o", "pipefail"],
+            &["-eo", "pipefail", "-c", "--"],
+            &["-c", "+x"],
+        ] {
+            let args = |script| [&["name"], options, &[script, "if"]].concat();
+            let error = check(&args("if")).unwrap();
+            let text = String::from_utf8(error.text).unwrap();
+            assert!(text.contains("end of file"), "{options:?}: {text}");
+            assert_eq!(check(&args("echo ran")), None, "{options:?}");
+        }
         for args in [
             ["name", "-c", "echo ran"].as_slice(),
+            &["name", "-c", "-l"],
+            &["name", "-ic", "if"],
+            &["name", "-s", "-c", "if"],
+            &["name", "--rcfile", "x", "-c", "if"],
+            &["name", "+c", "if"],
             &["name", "-c", "cat <<E\nx"],
             &["name", "-c"],
             &["name", "-i"],
