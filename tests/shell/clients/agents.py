@@ -41,6 +41,8 @@ class Agent:
     has_limit = True
     # Whether a call may ask for a tty.
     has_tty = False
+    # Whether its calls have the aliases and functions of the person's interactive shell.
+    reads_start_up_file = False
     # Why a check of its own sandbox cannot be made, where it has none.
     lacks_sandbox = None
 
@@ -59,6 +61,7 @@ class Claude(Agent):
     client = "claude-code"
     tool = "Bash"
     keeps_cwd = True
+    reads_start_up_file = True
     joins_streams = True
 
     def launch(self, home, url, termd_shell, sandbox):

@@ -183,6 +183,16 @@ def script(setting):
     expect("args 1 a b script.sh" in answer.text, answer.text)
 
 
+@check("what the person's start-up file sets is there")
+def start_up_file(setting):
+    if not setting.agent.reads_start_up_file:
+        raise Skip("this agent asks no shell for the aliases of its user")
+    (setting.home / ".bashrc").write_text("alias of_the_file='echo from-the-alias'\n")
+    with setting.fresh_shell() as shell:
+        answer = shell.run("of_the_file")
+    expect("from-the-alias" in answer.text, answer.text[-300:])
+
+
 @check("what the gate stops is not run")
 def gate(setting):
     precious = setting.work / "precious"

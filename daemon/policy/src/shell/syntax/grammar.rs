@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use super::grammar_faults::{parts_cut_off, prefixes_as_programs, with_separators};
+use super::grammar_faults::{
+    parts_cut_off, prefixes_as_programs, with_bare_offsets, with_separators,
+};
 use crate::bounded_parse::{self, OnError};
 
 /// Pipes in a text that is parsed. Where a text ends within a pipeline, the parser weighs each stage
@@ -39,12 +41,14 @@ pub(crate) fn parse(text: &str) -> Option<Tree> {
         tree = tree_of(&without)?;
         read = Some(without);
     }
-    if tree.root_node().has_error()
-        && let Some(separated) = with_separators(read.as_deref().unwrap_or(text))
-        && let Some(better) = tree_of(&separated).filter(|tree| !tree.root_node().has_error())
-    {
-        tree = better;
-        read = Some(separated);
+    for rewritten in [with_bare_offsets, with_separators] {
+        if tree.root_node().has_error()
+            && let Some(rewritten) = rewritten(read.as_deref().unwrap_or(text))
+            && let Some(better) = tree_of(&rewritten).filter(|tree| !tree.root_node().has_error())
+        {
+            tree = better;
+            read = Some(rewritten);
+        }
     }
     for _ in 0..MAX_PREFIXES {
         let prefixes = prefixes_as_programs(&tree, text);

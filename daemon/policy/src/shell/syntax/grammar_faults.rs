@@ -8,6 +8,9 @@ use super::grammar::{Step, walk};
 use super::reserved_words::is_reserved;
 use crate::shell::word::{is_assignment, is_name};
 
+/// Bytes of an offset in which variables are looked for: each `${` of a text may begin one.
+const MAX_OFFSET_BYTES: usize = 256;
+
 /// Whether the grammar goes on over the end of a line where a shell does not: behind a lone `$`, `==` or `=~`
 /// it takes the first word of the next line for a part of this command.
 pub(crate) fn joins_lines(tree: &Tree, text: &str) -> bool {
@@ -130,6 +133,34 @@ pub(crate) fn with_separators(text: &str) -> Option<String> {
         }
     }
     (separated != text).then_some(separated)
+}
+
+/// A text in which the offsets of `${x:$y}` and `${x:1:$# - 1}` have no `$`, which the grammar takes in few of
+/// them: a blank stands in its place, and a number in that of `$#` and `$?`. `None`: there is no such place.
+pub(crate) fn with_bare_offsets(text: &str) -> Option<String> {
+    let mut bytes = text.as_bytes().to_vec();
+    for (opening, _) in text.match_indices("${") {
+        let behind = |at: usize| text.get(at..).unwrap_or_default();
+        let is_of_name = |c: char| c.is_alphanumeric() || "_@*[]".contains(c);
+        let colon = text.len() - behind(opening + 2).trim_start_matches(is_of_name).len();
+        let Some(offset) = behind(colon).strip_prefix(':') else {
+            continue;
+        };
+        // bash(1), Parameter Expansion: `${x:-y}` has none.
+        if offset.starts_with(['-', '=', '?', '+']) {
+            continue;
+        }
+        let mut offset = offset.bytes().take(MAX_OFFSET_BYTES);
+        let length = offset.position(|byte| byte == b'}').unwrap_or_default();
+        for at in colon..colon + length {
+            match bytes.get_mut(at..at + 2) {
+                Some(number @ [b'$', b'#' | b'?']) => number.copy_from_slice(b" 0"),
+                Some([dollar @ b'$', b'_' | b'a'..=b'z' | b'A'..=b'Z']) => *dollar = b' ',
+                _ => {}
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|bare| bare != text)
 }
 
 /// Where the grammar begins a word without a blank before it. To a shell that is a part of the word
