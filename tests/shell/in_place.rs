@@ -1,6 +1,7 @@
 //! Where the real shell is executed in the place of ours.
 
 use std::os::unix::ffi::OsStringExt as _;
+use std::process::Stdio;
 
 use termd_test_support::{TestDaemon, skip};
 
@@ -93,9 +94,17 @@ fn what_cannot_be_passed_on_runs_in_place() {
     let mut command = shells.command(&["-c", WHERE]);
     command.env("NO_TEXT", std::ffi::OsString::from_vec(vec![0xff]));
     assert_eq!(Ended::run(&mut command).out, "here\n");
-    let reasons = shells.in_place();
-    assert_eq!(
-        reasons,
-        ["its arguments, environment or directory are not UTF-8"]
-    );
+    let not_utf8 = "its arguments, environment or directory are not UTF-8";
+    assert_eq!(shells.in_place(), [not_utf8]);
+    // An agent's directory is removed by the call before.
+    let directory = shells.daemon.path("removed");
+    std::fs::create_dir(&directory).unwrap();
+    let mut command = shells.daemon.command("bash");
+    let removed = "cd \"$1\" && rmdir \"$1\" && exec \"$2\" -c \"$3\"";
+    command.args(["-c", removed, "bash"]);
+    command.args([&directory, &shells.bash()]).arg(WHERE);
+    let ended = Ended::run(command.stdin(Stdio::null()));
+    assert_eq!(ended.out, "here\n", "{ended:?}");
+    let reason = "its directory is removed, or out of reach";
+    assert!(shells.in_place().iter().any(|it| it == reason));
 }

@@ -244,7 +244,7 @@ impl<'a> Start<'a> {
         let args = self.args.iter().map(|arg| text(arg));
         let mut args = args.collect::<Result<Vec<String>, _>>()?.into_iter();
         let arg0 = args.next();
-        let cwd = env::current_dir().map_err(|_| Unfit::NotUtf8)?;
+        let cwd = env::current_dir().map_err(|_| Unfit::NoDirectory)?;
         let request = CreateTerminal {
             command: Some(text(self.shell.program.as_os_str())?),
             arg0,

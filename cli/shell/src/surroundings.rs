@@ -23,6 +23,8 @@ pub(crate) enum Unfit {
     BackgroundJob,
     #[error("its arguments, environment or directory are not UTF-8")]
     NotUtf8,
+    #[error("its directory is removed, or out of reach")]
+    NoDirectory,
     #[error("it has more open descriptors than can be passed on")]
     ManyFds,
     #[error("/proc does not show what it has")]
