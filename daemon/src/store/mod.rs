@@ -11,6 +11,7 @@ mod commands;
 mod error;
 mod file;
 mod imports;
+mod indexed_document;
 mod retention;
 mod search_index;
 mod sql;
@@ -47,10 +48,11 @@ pub use self::error::StoreError;
 use self::file::identity::FileIdentities;
 use self::file::{check, open};
 pub use self::imports::{ImportedOutput, ImportedTerminal};
-pub use self::retention::Retention;
-pub use self::search_index::{
-    INDEX_NICENESS, IndexPlace, IndexProgress, IndexedDocument, NewDocument, SearchIndex,
+pub use self::indexed_document::{
+    IndexPlace, IndexProgress, IndexQuestion, IndexedDocument, NewDocument,
 };
+pub use self::retention::Retention;
+pub use self::search_index::{INDEX_NICENESS, SearchIndex};
 pub use self::terminals::TerminalRow;
 pub use self::transcript::arrivals::{Arrival, ArrivalClock};
 pub use self::transcript::blocks::{BLOCK_BYTES, Block, StoredBytes};

@@ -21,14 +21,14 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::error::StoreError;
 use super::file::open::beside;
+use super::indexed_document::{
+    DOCUMENT_BITS, IndexPlace, IndexProgress, IndexQuestion, IndexedDocument, NewDocument, key,
+};
 use super::sql::integer;
 use super::transcript::encoding::{Packer, unpack_tagged};
 
 /// The layout of the tables and of the states in them. An index of another one is made anew.
-const VERSION: i64 = 1;
-/// A document's key is its terminal's number and, in the lower bits, its own: keys are in the order of the
-/// answers. The bits are for 16 million documents, a tebibyte of one terminal's text.
-const DOCUMENT_BITS: u32 = 24;
+const VERSION: i64 = 2;
 /// The longest state of a resolver: 64 rows of a wide screen with marks on each character.
 const MAX_STATE_BYTES: usize = 8 << 20;
 /// Connections that read. Searches are few.
@@ -44,7 +44,7 @@ pub const INDEX_NICENESS: i32 = 19;
 /// Instructions of SQLite between two looks whether the thread has its niceness; the first is early.
 const NICENESS_STEPS: i32 = 100;
 
-const SCHEMA: [&str; 4] = [
+const SCHEMA: [&str; 5] = [
     "CREATE TABLE source (database TEXT NOT NULL) STRICT",
     "CREATE TABLE progress (terminal INTEGER PRIMARY KEY, documents INTEGER NOT NULL, \
      next_offset INTEGER NOT NULL, is_done INTEGER NOT NULL, state BLOB NOT NULL) STRICT",
@@ -53,83 +53,19 @@ const SCHEMA: [&str; 4] = [
     // Case is folded before it comes here.
     "CREATE VIRTUAL TABLE trigrams USING fts5 (text, content = '', contentless_delete = 1, \
      detail = none, tokenize = 'trigram case_sensitive 1')",
+    "CREATE VIRTUAL TABLE numbers USING fts5 (parts, content = '', contentless_delete = 1, \
+     detail = none, tokenize = 'ascii')",
 ];
 
-/// How far a terminal's output is indexed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndexProgress {
-    /// How many documents it has.
-    pub documents: i64,
-    /// Where the output begins that is not indexed.
-    pub next: Offset,
-    /// Whether nothing follows.
-    pub is_done: bool,
-}
-
-impl IndexProgress {
-    /// Whether one of the terminal's documents was indexed by then. Its offsets do not say so: the last one
-    /// may be of no output, and begin where the index ends.
-    pub fn has(&self, document: &IndexedDocument) -> bool {
-        document.number() < self.documents
-    }
-}
-
-/// A part of a terminal's plain text that is to be indexed.
-#[derive(Debug)]
-pub struct NewDocument {
-    /// Where the output begins and ends that the text is of.
-    pub range: (Offset, Offset),
-    /// Whether the text was ended there, with what was unfinished.
-    pub is_ended: bool,
-    /// The state of the resolver at the range's start.
-    pub state: Vec<u8>,
-    /// The text with its case folded; empty: no document is written.
-    pub text: String,
-}
-
-/// A part of a terminal's text in which a match may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexedDocument {
-    /// The terminal's number.
-    pub terminal: i64,
-    /// Where the output begins that the text is of.
-    pub start: Offset,
-    /// Where it ends.
-    pub end: Offset,
-    /// Whether the text was ended there, with what was unfinished.
-    pub is_ended: bool,
-    /// The state of the resolver at its start.
-    pub state: Vec<u8>,
-    key: i64,
-}
-
-impl IndexedDocument {
-    fn number(&self) -> i64 {
-        self.key & ((1 << DOCUMENT_BITS) - 1)
-    }
-
-    /// A place before this document and behind all older ones.
-    pub fn before(&self) -> IndexPlace {
-        IndexPlace(self.key - 1)
-    }
-}
-
-/// A place in the order of documents: the last one that may be given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndexPlace(i64);
-
-impl IndexPlace {
-    /// At the newest document of a terminal.
-    pub fn newest_of(terminal: i64) -> Self {
-        Self(key(terminal, (1 << DOCUMENT_BITS) - 1))
-    }
-}
-
-fn key(terminal: i64, document: i64) -> i64 {
-    terminal
-        .saturating_mul(1 << DOCUMENT_BITS)
-        .saturating_add(document)
-}
+const ALL: &str = "SELECT id FROM documents WHERE id <= ?1 AND id >= ?2";
+const BY_TRIGRAMS: &str =
+    "SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?4 AND rowid <= ?1 AND rowid >= ?2";
+const BY_NUMBERS: &str =
+    "SELECT rowid AS id FROM numbers WHERE numbers MATCH ?5 AND rowid <= ?1 AND rowid >= ?2";
+/// Both give keys in order, so SQLite merges them, and stops at the limit.
+const BY_BOTH: &str = "SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?4 AND rowid <= ?1 AND rowid >= ?2 \
+     INTERSECT \
+     SELECT rowid FROM numbers WHERE numbers MATCH ?5 AND rowid <= ?1 AND rowid >= ?2";
 
 /// The index.
 #[derive(Debug)]
@@ -314,6 +250,13 @@ impl SearchIndex {
                 .bind(document.text.as_str())
                 .execute(&mut *transaction)
                 .await?;
+            if !document.numbers.is_empty() {
+                sqlx::query("INSERT INTO numbers (rowid, parts) VALUES (?1, ?2)")
+                    .bind(key)
+                    .bind(document.numbers.as_str())
+                    .execute(&mut *transaction)
+                    .await?;
+            }
             sqlx::query("INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5)")
                 .bind(key)
                 .bind(integer(document.range.0.0))
@@ -342,6 +285,7 @@ impl SearchIndex {
         let mut transaction = writer.begin().await?;
         for statement in [
             "DELETE FROM trigrams WHERE rowid IN (SELECT id FROM documents WHERE id BETWEEN ?1 AND ?2)",
+            "DELETE FROM numbers WHERE rowid IN (SELECT id FROM documents WHERE id BETWEEN ?1 AND ?2)",
             "DELETE FROM documents WHERE id BETWEEN ?1 AND ?2",
             "DELETE FROM progress WHERE terminal = ?3 AND ?1 <= ?2",
         ] {
@@ -362,6 +306,7 @@ impl SearchIndex {
         let mut writer = self.writer.lock().await;
         for statement in [
             "INSERT INTO trigrams (trigrams) VALUES ('optimize')",
+            "INSERT INTO numbers (numbers) VALUES ('optimize')",
             "PRAGMA incremental_vacuum",
             "PRAGMA wal_checkpoint(TRUNCATE)",
         ] {
@@ -389,33 +334,37 @@ impl SearchIndex {
         Ok(found)
     }
 
-    /// At most `limit` documents from a place on, newest first: those that an FTS5 query finds, or all.
+    /// At most `limit` documents from a place on, newest first: those that a question finds, or all.
     pub async fn documents(
         &self,
-        query: Option<&str>,
+        question: Option<&IndexQuestion>,
         from: IndexPlace,
         oldest: i64,
         limit: u32,
     ) -> Result<Vec<IndexedDocument>, StoreError> {
-        let found = match query {
-            Some(query) => sqlx::query(
-                "SELECT d.id, d.start_offset, d.end_offset, d.is_ended, d.state FROM trigrams t \
-                 JOIN documents d ON d.id = t.rowid WHERE trigrams MATCH ?4 \
-                 AND t.rowid <= ?1 AND t.rowid >= ?2 ORDER BY t.rowid DESC LIMIT ?3",
-            )
-            .bind(from.0)
-            .bind(key(oldest, 0))
-            .bind(limit)
-            .bind(query.to_owned()),
-            None => sqlx::query(
-                "SELECT id, start_offset, end_offset, is_ended, state FROM documents \
-                 WHERE id <= ?1 AND id >= ?2 ORDER BY id DESC LIMIT ?3",
-            )
-            .bind(from.0)
-            .bind(key(oldest, 0))
-            .bind(limit),
-        };
-        let rows = found.fetch_all(&self.readers).await?;
+        let (found, queries) = question.map_or((ALL, [None, None]), |question| {
+            let IndexQuestion { trigrams, numbers } = question;
+            let found = match (trigrams, numbers) {
+                (None, None) => ALL,
+                (Some(_), None) => BY_TRIGRAMS,
+                (None, Some(_)) => BY_NUMBERS,
+                (Some(_), Some(_)) => BY_BOTH,
+            };
+            (found, [trigrams.clone(), numbers.clone()])
+        });
+        let [trigrams, numbers] = queries;
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT d.id, d.start_offset, d.end_offset, d.is_ended, d.state FROM ({found} \
+             ORDER BY 1 DESC LIMIT ?3) AS found JOIN documents d ON d.id = found.id \
+             ORDER BY d.id DESC"
+        )))
+        .bind(from.0)
+        .bind(key(oldest, 0))
+        .bind(limit)
+        .bind(trigrams)
+        .bind(numbers)
+        .fetch_all(&self.readers)
+        .await?;
         rows.iter().map(document_of).collect()
     }
 }
@@ -481,15 +430,18 @@ mod tests {
             is_ended: false,
             state: b"state".to_vec(),
             text: (*text).to_owned(),
+            numbers: text.replace(|c: char| !c.is_ascii_digit(), " "),
         });
         let documents: Vec<_> = documents.collect();
         let put = index.put(terminal, &documents, b"next", false);
         put.await.unwrap();
     }
 
-    async fn found(index: &SearchIndex, query: Option<&str>) -> Vec<(i64, u64)> {
+    async fn found(index: &SearchIndex, queries: [Option<&str>; 2]) -> Vec<(i64, u64)> {
+        let [trigrams, numbers] = queries.map(|query| query.map(str::to_owned));
+        let question = IndexQuestion { trigrams, numbers };
         let found = index
-            .documents(query, IndexPlace::newest_of(99), 0, 10)
+            .documents(Some(&question), IndexPlace::newest_of(99), 0, 10)
             .await
             .unwrap();
         found
@@ -506,12 +458,21 @@ mod tests {
         let index = SearchIndex::open(&database).await.unwrap();
         put(&index, 1, &[(0, "beta gamma")]).await;
         put(&index, 2, &[(0, "alpha beta"), (10, "gamma delta")]).await;
+        put(&index, 3, &[(0, "beta 12345 gamma"), (10, "12345 678")]).await;
+        let (gamma, number) = (Some("\"gam\""), Some("\"12345\""));
+        assert_eq!(found(&index, [None, number]).await, [(3, 10), (3, 0)]);
+        assert_eq!(found(&index, [gamma, number]).await, [(3, 0)]);
+        index.forget(3).await.unwrap();
+        assert_eq!(found(&index, [None, number]).await, []);
         assert_eq!(
-            found(&index, Some("\"gam\" AND \"mma\"")).await,
+            found(&index, [Some("\"gam\" AND \"mma\""), None]).await,
             [(2, 10), (1, 0)]
         );
-        assert_eq!(found(&index, Some("\"bet\"")).await, [(2, 0), (1, 0)]);
-        assert_eq!(found(&index, None).await, [(2, 10), (2, 0), (1, 0)]);
+        assert_eq!(
+            found(&index, [Some("\"bet\""), None]).await,
+            [(2, 0), (1, 0)]
+        );
+        assert_eq!(found(&index, [None, None]).await, [(2, 10), (2, 0), (1, 0)]);
         drop(index);
         let index = SearchIndex::open(&database).await.unwrap();
         let next = index.progress(2).unwrap();
@@ -522,8 +483,8 @@ mod tests {
         );
         index.forget(2).await.unwrap();
         index.purge().await.unwrap();
-        assert_eq!(found(&index, Some("\"gam\"")).await, [(1, 0)]);
-        assert_eq!(found(&index, None).await, [(1, 0)]);
+        assert_eq!(found(&index, [Some("\"gam\""), None]).await, [(1, 0)]);
+        assert_eq!(found(&index, [None, None]).await, [(1, 0)]);
         assert_eq!(index.progress(2), None);
         drop(index);
         let bytes = fs::read(SearchIndex::path_of(&database)).unwrap();
@@ -546,6 +507,6 @@ mod tests {
         fs::copy(&database, directory.path().join("other")).unwrap();
         fs::rename(directory.path().join("other"), &database).unwrap();
         let index = SearchIndex::open(&database).await.unwrap();
-        assert_eq!(found(&index, None).await, []);
+        assert_eq!(found(&index, [None, None]).await, []);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::store::{IndexPlace, IndexedDocument, SearchIndex, StoreError};
+use crate::store::{IndexPlace, IndexQuestion, IndexedDocument, SearchIndex, StoreError};
 
 /// Documents asked from the index at a time. Each has a state of about a kilobyte.
 const DOCUMENTS: u32 = 64;
@@ -10,7 +10,7 @@ const DOCUMENTS: u32 = 64;
 /// Documents in which a match may be, newest first, read as they are needed.
 pub(super) struct Candidates<'a> {
     index: &'a SearchIndex,
-    query: Option<&'a str>,
+    question: Option<&'a IndexQuestion>,
     from: IndexPlace,
     /// The number of the oldest terminal.
     oldest: i64,
@@ -19,16 +19,16 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// The documents of these terminals, by their numbers, that a query of the index finds, or all.
+    /// The documents of these terminals, by their numbers, that a question to the index finds, or all.
     pub(super) fn new(
         index: &'a SearchIndex,
-        query: Option<&'a str>,
+        question: Option<&'a IndexQuestion>,
         newest: i64,
         oldest: i64,
     ) -> Self {
         Self {
             index,
-            query,
+            question,
             from: IndexPlace::newest_of(newest.min(i64::MAX >> 32)),
             oldest,
             waiting: VecDeque::new(),
@@ -48,7 +48,7 @@ impl<'a> Candidates<'a> {
         loop {
             if self.waiting.is_empty() && !self.is_over {
                 let found = (self.index)
-                    .documents(self.query, self.from, self.oldest, DOCUMENTS)
+                    .documents(self.question, self.from, self.oldest, DOCUMENTS)
                     .await?;
                 self.is_over = found.len() < DOCUMENTS as usize;
                 if let Some(last) = found.last() {

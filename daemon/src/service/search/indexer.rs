@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::document::{DOCUMENT_BYTES, Document, DocumentReader};
+use super::numbers;
 use super::trigrams::fold;
 use crate::clock::now_ms;
 use crate::service::registry::Registry;
@@ -291,10 +292,12 @@ impl Indexer {
 }
 
 fn new_document(document: Document) -> NewDocument {
+    let text = fold(&document.output.text);
     NewDocument {
         range: (document.start, document.end),
         is_ended: document.is_ended,
-        text: fold(&document.output.text),
+        numbers: numbers::parts(&text),
+        text,
         state: document.state,
     }
 }

@@ -10,6 +10,7 @@ mod filter;
 mod indexer;
 mod line_match;
 mod nearby;
+mod numbers;
 mod page_search;
 mod pattern;
 mod place;

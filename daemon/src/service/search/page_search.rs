@@ -155,8 +155,8 @@ impl<'a> PageSearch<'a> {
             None => (place.0, 0),
         };
         let index = searcher.index.as_deref().filter(|_| !self.search.is_raw);
-        let query = self.search.pattern.query();
-        let mut candidates = index.map(|index| Candidates::new(index, query, newest, oldest));
+        let question = self.search.pattern.question();
+        let mut candidates = index.map(|index| Candidates::new(index, question, newest, oldest));
         let mut next = newest;
         loop {
             let page = match &only {

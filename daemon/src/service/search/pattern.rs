@@ -6,6 +6,7 @@ use regex::{Regex, RegexBuilder};
 use termd_proto::search::{MAX_PATTERN_BYTES, PatternKind};
 
 use super::trigrams;
+use crate::store::IndexQuestion;
 use crate::terminal::invalid_param::InvalidParam;
 
 /// The longest compiled pattern, in bytes; the crate's own bound is ten times that.
@@ -18,8 +19,8 @@ const MAX_WORDS: usize = 16;
 pub(crate) struct Pattern {
     /// All of these match.
     regexes: Vec<Regex>,
-    /// The FTS5 query that finds every text in which it matches; `None`: any text may.
-    query: Option<String>,
+    /// What every text has in which it matches; `None`: any text may.
+    question: Option<IndexQuestion>,
     /// Words that each line has, whatever their case; `None`: it may have none.
     words: Option<String>,
 }
@@ -57,17 +58,18 @@ impl Pattern {
             built.map_err(|error| wrong(format!("is no regular expression: {}", last_line(&error))))
         });
         let regexes = regexes.collect::<Result<_, _>>()?;
-        let query = trigrams::query(sources.iter().map(|source| (source.as_str(), ignores_case)));
+        let sources_by_case = sources.iter().map(|source| (source.as_str(), ignores_case));
+        let question = trigrams::question(sources_by_case);
         Ok(Self {
             regexes,
-            query,
+            question,
             words: (kind != PatternKind::Regex).then(|| pattern.to_owned()),
         })
     }
 
-    /// The FTS5 query that finds every text in which it matches.
-    pub(super) fn query(&self) -> Option<&str> {
-        self.query.as_deref()
+    /// What every text has in which it matches.
+    pub(super) fn question(&self) -> Option<&IndexQuestion> {
+        self.question.as_ref()
     }
 
     /// Words that each line has.

@@ -187,7 +187,15 @@ async fn found(searcher: &Searcher, mut search: Search) -> Vec<OutputHit> {
     }
 }
 
-const PATTERNS: [(&str, PatternKind); 10] = [
+const PATTERNS: [(&str, PatternKind); 18] = [
+    ("234567", PatternKind::Fixed),
+    ("n=1234567 wide", PatternKind::Words),
+    ("f00dcafe", PatternKind::Words),
+    ("F00DCAFE", PatternKind::Fixed),
+    ("77fa35b2", PatternKind::Fixed),
+    ("(?i)n=1234567|c0ffee", PatternKind::Regex),
+    ("7654321 in the last", PatternKind::Fixed),
+    ("99999", PatternKind::Fixed),
     ("error e05", PatternKind::Words),
     ("COMPILING käse", PatternKind::Words),
     ("AssertionError: assert", PatternKind::Fixed),
@@ -200,6 +208,23 @@ const PATTERNS: [(&str, PatternKind); 10] = [
     ("in redis of vim", PatternKind::Fixed),
 ];
 
+/// Numbers in each place that a number may have, with others between them.
+fn numbers() -> Vec<u8> {
+    let lines = (0..20_000).map(|line| match line % 5_000 {
+        0 => "n=1234567 F00DCAFE0\r\n".to_owned(),
+        // Over the edge of a row.
+        1_000 => format!("{}n=1234567 wide\r\n", " ".repeat(75)),
+        2_000 => format!("sha {}77fa35b2\r\n", "1d".repeat(28)),
+        // A dump is not indexed by parts.
+        3_000 => format!("dump {}77fa35b2{}\r\n", "0a".repeat(40), "1b".repeat(9)),
+        4_000 => "9999\x1b[m9 c0ffee\r\n".to_owned(),
+        _ => format!("{0} {0:x}\r\n", line * 7_919),
+    });
+    let mut text: String = lines.collect();
+    text.push_str("7654321 in the last line");
+    text.into_bytes()
+}
+
 #[tokio::test]
 async fn hits_are_those_of_a_plain_scan_whatever_is_indexed() {
     let mut fixture = Fixture::new().await;
@@ -209,6 +234,7 @@ async fn hits_are_those_of_a_plain_scan_whatever_is_indexed() {
     }
     let one_line = [b"start ".as_slice(), &b"abc ".repeat(100_000), b"up 1 end"].concat();
     fixture.add(one_line, Some(1)).await;
+    fixture.add(numbers(), Some(1)).await;
     let index = fixture.index().await;
     let nothing_indexed = fixture.searcher(Some(Arc::clone(&index)));
     let without = fixture.searcher(None);
@@ -245,7 +271,7 @@ async fn hits_are_those_of_a_plain_scan_whatever_is_indexed() {
     let indexed = index.terminals();
     assert_eq!(indexed.len(), fixture.outputs.len());
     let is_done = |number: &i64| index.progress(*number).unwrap().is_done;
-    assert_eq!(indexed.iter().filter(|number| is_done(number)).count(), 5);
+    assert_eq!(indexed.iter().filter(|number| is_done(number)).count(), 6);
 }
 
 #[tokio::test]

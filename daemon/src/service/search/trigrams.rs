@@ -1,7 +1,11 @@
-//! What the index can be asked for a pattern: the trigrams that stand in every text that it matches.
+//! What the index can be asked for a pattern: the trigrams and the parts of numbers that stand in every text
+//! that it matches.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::numbers;
+use crate::store::IndexQuestion;
 
 /// The most trigrams of a question: more hardly find less.
 const MAX_TRIGRAMS: usize = 48;
@@ -35,8 +39,10 @@ pub(super) fn fold(text: &str) -> String {
     text.chars().map(folded).collect()
 }
 
-/// The FTS5 query that finds every text in which these patterns match; `None`: any text may.
-pub(super) fn query<'a>(patterns: impl Iterator<Item = (&'a str, bool)>) -> Option<String> {
+/// The question that finds every text in which these patterns match; `None`: any text may.
+pub(super) fn question<'a>(
+    patterns: impl Iterator<Item = (&'a str, bool)>,
+) -> Option<IndexQuestion> {
     let needs = patterns.filter_map(|(pattern, ignores_case)| {
         let mut parser = ParserBuilder::new()
             .case_insensitive(ignores_case)
@@ -44,8 +50,16 @@ pub(super) fn query<'a>(patterns: impl Iterator<Item = (&'a str, bool)>) -> Opti
             .build();
         need(&parser.parse(pattern).ok()?)
     });
-    let mut left = MAX_TRIGRAMS;
-    Need::All(needs.collect()).query(&mut left)
+    let need = Need::All(needs.collect());
+    let numbers = need.numbers();
+    let of_numbers = if numbers.is_empty() {
+        OfNumbers::Asked
+    } else {
+        OfNumbers::LeftOut
+    };
+    let trigrams = need.trigrams(of_numbers, &mut MAX_TRIGRAMS.clone());
+    let numbers = joined(numbers, " AND ");
+    (trigrams.is_some() || numbers.is_some()).then_some(IndexQuestion { trigrams, numbers })
 }
 
 fn need(hir: &Hir) -> Option<Need> {
@@ -113,25 +127,57 @@ fn one_character(class: &Class) -> Option<char> {
     (is_one && characters.next().is_none()).then_some(first)
 }
 
+/// What becomes of trigrams that stand within a number.
+#[derive(Clone, Copy)]
+enum OfNumbers {
+    /// They are left out: the number is asked for by its parts.
+    LeftOut,
+    /// They are asked for.
+    Asked,
+}
+
 impl Need {
-    fn query(&self, left: &mut usize) -> Option<String> {
+    fn trigrams(&self, of_numbers: OfNumbers, left: &mut usize) -> Option<String> {
         match self {
             Self::Text(text) => {
                 let characters: Vec<char> = text.chars().collect();
-                let trigrams = characters.windows(3).take(*left).map(quoted);
-                let trigrams: Vec<String> = trigrams.collect();
+                let in_numbers = numbers::in_numbers(&characters);
+                let trigrams = characters.windows(3).zip(in_numbers.windows(3));
+                let trigrams = trigrams.filter(|(_, in_number)| match of_numbers {
+                    OfNumbers::LeftOut => in_number.contains(&false),
+                    OfNumbers::Asked => true,
+                });
+                let trigrams = trigrams.map(|(trigram, _)| quoted(trigram));
+                let trigrams: Vec<String> = trigrams.take(*left).collect();
                 *left -= trigrams.len();
                 joined(trigrams, " AND ")
             }
             Self::All(needs) => {
-                let parts = needs.iter().filter_map(|need| need.query(left));
+                let parts = needs
+                    .iter()
+                    .filter_map(|need| need.trigrams(of_numbers, left));
                 joined(parts.collect(), " AND ")
             }
+            // The numbers of one branch need not be there.
             Self::Any(needs) => {
-                let parts: Option<Vec<String>> =
-                    needs.iter().map(|need| need.query(left)).collect();
+                let parts = needs.iter();
+                let parts: Option<Vec<String>> = parts
+                    .map(|need| need.trigrams(OfNumbers::Asked, left))
+                    .collect();
                 joined(parts?, " OR ")
             }
+        }
+    }
+
+    /// The queries of the numbers that are in every text.
+    fn numbers(&self) -> Vec<String> {
+        match self {
+            Self::Text(text) => {
+                let characters: Vec<char> = text.chars().collect();
+                numbers::query(&characters).into_iter().collect()
+            }
+            Self::All(needs) => needs.iter().flat_map(Self::numbers).collect(),
+            Self::Any(_) => Vec::new(),
         }
     }
 }
@@ -172,8 +218,31 @@ mod tests {
             (".*", false, None),
             ("(?:abc)?", false, None),
         ] {
-            let got = query([(pattern, ignores_case)].into_iter());
+            let got = question([(pattern, ignores_case)].into_iter());
+            let got = got.map(|question| question.trigrams.unwrap_or_default());
             assert_eq!(got.as_deref(), wanted, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_asked_by_its_parts() {
+        for (pattern, trigrams, numbers) in [
+            ("123456", None, Some(r#"(("12345" AND "23456") OR "long")"#)),
+            (
+                "id=12345",
+                Some(r#"("id=" AND "d=1" AND "=12")"#),
+                Some(r#"(("12345") OR "long")"#),
+            ),
+            ("1234", Some(r#"("123" AND "234")"#), None),
+            (
+                "(?:12345|abcx)",
+                Some(r#"(("123" AND "234" AND "345") OR ("abc" AND "bcx"))"#),
+                None,
+            ),
+        ] {
+            let got = question([(pattern, false)].into_iter()).unwrap();
+            assert_eq!(got.trigrams.as_deref(), trigrams, "{pattern}");
+            assert_eq!(got.numbers.as_deref(), numbers, "{pattern}");
         }
     }
 }
