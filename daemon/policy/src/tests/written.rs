@@ -516,6 +516,10 @@ fn a_file_that_a_program_looks_for_by_its_name_hides_nothing() {
         "printf 'all: x\\nx:\\n\\t@rm -rf src\\n' > Makefile && make -j4 all",
         "printf 'R = rm -rf\\nclean:\\n\\t$(R) src\\n' > makefile; make clean",
         "printf 'X := $(shell rm -rf src)\\nall:\\n\\techo $(X)\\n' > Makefile; make",
+        "printf 'R = rm\\nX := $(shell $(R) -rf src)\\nall:\\n\\tls\\n' > Makefile; make",
+        "printf 'R = rm\\nall: $(shell ${R} -rf src)\\n\\tls\\n' > Makefile; make clean",
+        "printf 'include x.mk\\n' > Makefile; printf 'a:\\n\\trm -rf src\\n' > x.mk; make a",
+        "printf -- '-include ./x.mk y.mk\\n' > Makefile; printf 'R = rm\\n' > y.mk; printf 'a:\\n\\t$(R) -rf src\\n' > x.mk; make a",
         "printf 'x:\\n  rm -rf src\\n' | tee justfile; just x",
         "printf 'all:\\n\\trm -rf src\\n' > m; mv m Makefile; make -C sub",
         "echo '{\"scripts\":{\"prebuild\":\"rm -rf src\",\"build\":\"tsc\"}}' > package.json; npm run build",
@@ -532,6 +536,7 @@ fn a_file_that_a_program_looks_for_by_its_name_hides_nothing() {
         "echo '{\"scripts\":{\"clean\":\"rm -rf dist\",\"build\":\"tsc\"}}' > package.json; npm run build && npm test",
         "jq '.version=\"2\"' package.json > tmp && mv tmp package.json && npm run build",
         "sed 's/a/b/' Makefile.in > Makefile; make",
+        "printf 'include config.mk\\nV := $(shell git describe --tags)\\nall:\\n\\tgo build\\n' > Makefile; make",
         "echo 'import pytest' > conftest.py; pytest",
         "printf 'x:\\n  cargo test\\ny:\\n  rm -rf target\\n' > justfile; just x",
     ];

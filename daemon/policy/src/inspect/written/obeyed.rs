@@ -59,6 +59,8 @@ const OBEYED: [(&str, &[&str], Language); 19] = [
         Language::Code("node"),
     ),
 ];
+/// Files that are included, one by another.
+const MAX_INCLUDED: usize = 16;
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 const PACKAGE: &[&str] = &["package.json"];
 const CONFTEST: &[&str] = &["conftest.py"];
@@ -114,6 +116,10 @@ impl Inspector {
                 );
                 return;
             }
+            Language::Recipes(Recipes::Make) => {
+                let text = self.with_included(text, span);
+                recipes::of_goals(Recipes::Make, &text, &operands, &values)
+            }
             Language::Recipes(kind) => recipes::of_goals(kind, text, &operands, &values),
             Language::PackageScripts => package_scripts(program, text, &operands),
         };
@@ -123,6 +129,28 @@ impl Inspector {
             self.script(&line, Nesting::Within(span), depth + 1);
             self.inspection.state = outer;
         }
+    }
+
+    /// A text for make(1), with the files that it includes and the text has written.
+    fn with_included(&mut self, text: &str, span: Span) -> String {
+        let mut whole = text.to_owned();
+        let mut names: Vec<String> = recipes::included(text).map(str::to_owned).collect();
+        for _ in 0..MAX_INCLUDED {
+            let Some(name) = names.pop() else { break };
+            let versions = self.inspection.written.written(&name);
+            for part in versions.into_iter().flatten().flatten() {
+                match part {
+                    Part::Text(text) => {
+                        names.extend(recipes::included(&text).map(str::to_owned));
+                        whole.push('\n');
+                        whole.push_str(&text);
+                    }
+                    Part::Unread | Part::Changed => self.note_written(span),
+                    Part::CopyOf(_) => {}
+                }
+            }
+        }
+        whole
     }
 
     /// Inspects the recipes of a text that make(1) reads.

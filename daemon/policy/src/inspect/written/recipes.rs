@@ -29,6 +29,15 @@ pub(super) enum Recipes {
     Just,
 }
 
+/// The files that a text for make(1) includes.
+pub(super) fn included(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.lines().filter_map(|line| {
+        let (directive, names) = line.split_once([' ', '\t'])?;
+        matches!(directive, "include" | "-include" | "sinclude").then_some(names)
+    });
+    names.flat_map(str::split_whitespace)
+}
+
 #[derive(Debug, Default)]
 struct Rule<'a> {
     names: Vec<&'a str>,
@@ -42,6 +51,13 @@ pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]
     let text = text.replace("\\\n", " ");
     let (rules, mut values) = rules(kind, &text);
     values.extend(given.iter().filter_map(|value| assigned(value)));
+    let mut found = Vec::new();
+    if kind == Recipes::Make {
+        // `$(shell …)` outside recipes runs while make reads, whatever the goal.
+        let read = text.lines().filter(|line| !line.starts_with('\t'));
+        let runs = read.filter(|line| line.contains("(shell ") || line.contains("{shell "));
+        found.extend(runs.map(|line| format!(": {}", filled(kind, line, &values))));
+    }
     let first = rules.iter().find(|rule| {
         let named = rule.names.first();
         named.is_some_and(|name| !name.starts_with('.'))
@@ -51,7 +67,6 @@ pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]
         wanted.extend(first.and_then(|rule| rule.names.first().map(|name| (*name).to_owned())));
     }
     let mut known = HashSet::new();
-    let mut found = Vec::new();
     while let Some(goal) = wanted.pop() {
         if !known.insert(goal.clone()) {
             continue;
