@@ -80,7 +80,12 @@ impl Handler for Terminal {
             // The first line is the end of a command line.
             return None;
         }
-        self.screen.print_lines(bytes)
+        self.screen.print_lines(bytes, &self.modes)
+    }
+
+    #[inline]
+    fn line_feed_returns(&self) -> bool {
+        self.modes.line_feed_new_line
     }
 
     #[inline]

@@ -33,6 +33,9 @@ pub(crate) trait Handler {
     /// `None`: not in this state.
     fn print_lines(&mut self, bytes: &[u8]) -> Option<(usize, usize)>;
 
+    /// Whether LF alone begins a new line, as CR LF does (LNM).
+    fn line_feed_returns(&self) -> bool;
+
     /// CR and LF.
     fn new_line(&mut self);
 

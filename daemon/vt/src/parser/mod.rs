@@ -106,15 +106,17 @@ impl Parser {
         let ascii = ascii_run(bytes);
         let (text, rest) = bytes.split_at(ascii);
         let end = offset + ascii as u64;
-        if let [b'\r', b'\n', ..] = rest {
-            if offset >= self.lines_from
-                && let Some((taken, seen)) = handler.print_lines(bytes)
-            {
-                self.lines_from = offset + seen as u64;
-                if taken > 0 {
-                    return taken;
-                }
+        let ends_with_both = rest.starts_with(b"\r\n");
+        if (ends_with_both || (rest.starts_with(b"\n") && handler.line_feed_returns()))
+            && offset >= self.lines_from
+            && let Some((taken, seen)) = handler.print_lines(bytes)
+        {
+            self.lines_from = offset + seen as u64;
+            if taken > 0 {
+                return taken;
             }
+        }
+        if ends_with_both {
             // The two nearly always come together.
             handler.print_ascii(text);
             handler.set_offset(end + 2);

@@ -1,5 +1,7 @@
 //! Finding whole lines of plain text.
 
+use crate::modes::Modes;
+
 /// A row of a line: where its text is in the bytes, and whether the line goes on in the next row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece {
@@ -19,16 +21,19 @@ pub(crate) struct LineRun {
 const MAX_PIECES: usize = 2_048;
 
 impl LineRun {
-    /// Finds whole lines of printable ASCII, each ended by CR LF. Returns how many bytes they take.
-    pub(super) fn find(&mut self, bytes: &[u8], cols: usize) -> usize {
+    /// Finds whole lines of printable ASCII, each ended by CR LF, or by LF where LNM is set. Returns how
+    /// many bytes they take.
+    pub(super) fn find(&mut self, bytes: &[u8], cols: usize, modes: &Modes) -> usize {
         self.pieces.clear();
         let mut at = 0;
         while self.pieces.len() < MAX_PIECES {
             let length = crate::parser::ascii_run(&bytes[at..]);
             let end = at + length;
-            if bytes.get(end..end + 2) != Some(b"\r\n") {
-                break;
-            }
+            let line_end = match bytes[end..] {
+                [b'\r', b'\n', ..] => 2,
+                [b'\n', ..] if modes.line_feed_new_line => 1,
+                _ => break,
+            };
             let mut start = at;
             while end - start > cols {
                 self.pieces.push(Piece {
@@ -43,7 +48,7 @@ impl LineRun {
                 end,
                 wrapped: false,
             });
-            at = end + 2;
+            at = end + line_end;
         }
         at
     }

@@ -8,6 +8,7 @@ use super::line_run::Piece;
 use super::margins::Margins;
 use super::{ActiveScreen, Screen};
 use crate::grid::cell::Cell;
+use crate::modes::Modes;
 use termd_proto::screen::Color;
 
 impl Screen {
@@ -29,13 +30,13 @@ impl Screen {
     /// Prints whole lines at the front of the bytes, if they fill more than the screen. Returns how
     /// many bytes it took, and how many it looked at; `None` where the screen is in another state.
     #[inline]
-    pub(crate) fn print_lines(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
-        // A row takes at least two bytes, CR and LF.
+    pub(crate) fn print_lines(&mut self, bytes: &[u8], modes: &Modes) -> Option<(usize, usize)> {
+        // With CR and LF a row takes at least two bytes.
         if bytes.len() <= self.size.rows * 2 || !self.can_print_lines() {
             return None;
         }
         let mut lines = std::mem::take(&mut self.line_run);
-        let found = lines.find(bytes, self.size.cols);
+        let found = lines.find(bytes, self.size.cols, modes);
         let fills_screen = lines.pieces.len() > self.size.rows;
         if fills_screen {
             self.push_up(&lines.pieces, bytes);
@@ -113,14 +114,21 @@ mod tests {
     fn many_lines_at_once_are_as_many_lines_one_by_one() {
         for seed in 1..200 {
             let bytes = lines(seed * 7_919);
+            let without_returns: Vec<u8> = bytes.iter().copied().filter(|b| *b != b'\r').collect();
             for (cols, rows, kept) in [(80, 4, 1_000), (7, 5, 30), (12, 1, 0), (2, 3, 50)] {
                 let fresh = || Model::new(Size { cols, rows }, Scrollback::new(kept, 1 << 20));
-                let (mut whole, mut split) = (fresh(), fresh());
-                whole.feed(&bytes);
-                for piece in bytes.chunks(5) {
-                    split.feed(piece);
+                let with_new_lines = || fresh().with_new_lines();
+                for (mut whole, mut split, bytes) in [
+                    (fresh(), fresh(), &bytes),
+                    (with_new_lines(), with_new_lines(), &bytes),
+                    (with_new_lines(), with_new_lines(), &without_returns),
+                ] {
+                    whole.feed(bytes);
+                    for piece in bytes.chunks(5) {
+                        split.feed(piece);
+                    }
+                    assert_eq!(whole.snapshot(), split.snapshot(), "{seed}: {cols}x{rows}");
                 }
-                assert_eq!(whole.snapshot(), split.snapshot(), "{seed}: {cols}x{rows}");
             }
         }
     }
