@@ -1,8 +1,10 @@
 //! The shell lines of a file of recipes that a goal runs: make(1), just(1).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::shell::word::UNKNOWN;
+use crate::shell::text::quote::quoted;
+use crate::shell::word::{UNKNOWN, is_name};
 
 /// Variables that make(1) has by itself, and those that stand for files.
 const BUILT_IN: [(&str, &str); 8] = [
@@ -19,6 +21,8 @@ const BUILT_IN: [(&str, &str); 8] = [
 const MAX_ROUNDS: usize = 4;
 /// Bytes that a line may grow to by its variables.
 const MAX_LINE: usize = 16 << 10;
+/// Variables that are set before a recipe's line.
+const MAX_EXPORTED: usize = 32;
 /// Recipes that are read.
 const MAX_RULES: usize = 512;
 
@@ -50,13 +54,11 @@ struct Rule<'a> {
 pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let (rules, mut values) = rules(kind, &text);
-    values.extend(given.iter().filter_map(|value| assigned(value)));
+    let given = given.iter().filter_map(|value| assigned(value));
+    values.extend(given.map(|(name, value)| (name, Cow::from(value))));
     let mut found = Vec::new();
     if kind == Recipes::Make {
-        // `$(shell …)` outside recipes runs while make reads, whatever the goal.
-        let read = text.lines().filter(|line| !line.starts_with('\t'));
-        let runs = read.filter(|line| line.contains("(shell ") || line.contains("{shell "));
-        found.extend(runs.map(|line| format!(": {}", filled(kind, line, &values))));
+        found.extend(run_by_reading(&text, &values));
     }
     let first = rules.iter().find(|rule| {
         let named = rule.names.first();
@@ -71,16 +73,84 @@ pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]
         if !known.insert(goal.clone()) {
             continue;
         }
-        for rule in rules.iter().filter(|rule| rule.is_for(&goal)) {
+        let has_rule = rules.iter().any(|rule| rule.is_for(&goal));
+        let goal = if has_rule { goal.as_str() } else { ".DEFAULT" };
+        for rule in rules.iter().filter(|rule| rule.is_for(goal)) {
             wanted.extend(rule.needs.iter().cloned());
             let lines = rule.lines.iter().map(|line| filled(kind, line, &values));
             match kind {
-                Recipes::Make => found.extend(lines),
+                Recipes::Make => found.extend(by_shell_of_make(&text, lines, &values)),
                 Recipes::Just => found.push(lines.collect::<Vec<_>>().join("\n")),
             }
         }
     }
     found
+}
+
+/// What make(1) runs while it reads, whatever the goal: `$(shell …)` outside recipes and `X != …`; and the
+/// programs of its own rules that the text names.
+fn run_by_reading(text: &str, values: &HashMap<&str, Cow<'_, str>>) -> Vec<String> {
+    let make = |line: &str| filled(Recipes::Make, line, values);
+    let read = text.lines().filter(|line| !line.starts_with('\t'));
+    let runs = read.filter_map(|line| match line.split_once("!=") {
+        Some((name, line)) if assigned(name.trim()).is_none() => Some(make(line)),
+        _ if line.contains("(shell ") || line.contains("{shell ") => {
+            Some(format!(": {}", make(line)))
+        }
+        _ => None,
+    });
+    let mut lines: Vec<String> = runs.collect();
+    let named = BUILT_IN.iter().filter(|(name, value)| {
+        *name != "SHELL" && values.get(name).is_some_and(|known| known != value)
+    });
+    lines.extend(named.map(|(name, _)| make(&format!("$({name}) x"))));
+    lines
+}
+
+/// The lines of a recipe as make(1) gives them to its shell, with what the text exports.
+fn by_shell_of_make(
+    text: &str,
+    lines: impl Iterator<Item = String>,
+    values: &HashMap<&str, Cow<'_, str>>,
+) -> Vec<String> {
+    let lines = lines.map(|line| line.trim_start_matches(['@', '-', '+', ' ']).to_owned());
+    let mut lines: Vec<String> = lines.collect();
+    if text.contains(".ONESHELL") {
+        lines = vec![lines.join("\n")];
+    }
+    let value = |name: &str| {
+        values
+            .get(name)
+            .map(|value| filled(Recipes::Make, value, values))
+    };
+    let shell = value("SHELL").filter(|shell| !shell.ends_with("sh"));
+    let flags = value(".SHELLFLAGS");
+    if shell.is_some()
+        || flags
+            .as_deref()
+            .is_some_and(|flags| !flags.starts_with('-'))
+    {
+        let shell = shell.unwrap_or_else(|| "sh".to_owned());
+        let flags = flags.unwrap_or_else(|| "-c".to_owned());
+        for line in &mut lines {
+            *line = format!("{shell} {flags} {}", quoted(line));
+        }
+    }
+    if text.contains("export ") || text.contains(".EXPORT_ALL_VARIABLES") {
+        let is_built_in = |name: &str| BUILT_IN.iter().any(|(known, _)| *known == name);
+        let names = values
+            .keys()
+            .filter(|name| is_name(name) && !is_built_in(name));
+        let exported = names.filter_map(|name| {
+            let value = value(name)?;
+            Some(format!("{name}={}; ", quoted(&value)))
+        });
+        let exported: String = exported.take(MAX_EXPORTED).collect();
+        for line in &mut lines {
+            line.insert_str(0, &exported);
+        }
+    }
+    lines
 }
 
 impl Rule<'_> {
@@ -94,10 +164,34 @@ impl Rule<'_> {
     }
 }
 
-fn rules(kind: Recipes, text: &str) -> (Vec<Rule<'_>>, HashMap<&str, &str>) {
+fn rules(kind: Recipes, text: &str) -> (Vec<Rule<'_>>, HashMap<&str, Cow<'_, str>>) {
     let mut rules: Vec<Rule<'_>> = Vec::new();
-    let mut values: HashMap<&str, &str> = BUILT_IN.into_iter().collect();
+    let built_in = BUILT_IN.into_iter();
+    let mut values: HashMap<&str, Cow<'_, str>> = built_in
+        .map(|(name, value)| (name, Cow::from(value)))
+        .collect();
+    let mut defined: Option<(&str, String)> = None;
     for line in text.lines() {
+        if let Some((name, mut value)) = defined.take() {
+            if line.trim() == "endef" {
+                values.insert(name, Cow::from(value));
+            } else {
+                value.push_str(line);
+                value.push('\n');
+                defined = Some((name, value));
+            }
+            continue;
+        }
+        if let Some(name) = line
+            .strip_prefix("define ")
+            .filter(|_| kind == Recipes::Make)
+        {
+            let name = name
+                .split(|c: char| c.is_whitespace() || "=:?+!".contains(c))
+                .next();
+            defined = name.map(|name| (name, String::new()));
+            continue;
+        }
         let is_recipe = match kind {
             Recipes::Make => line.starts_with('\t'),
             Recipes::Just => line.starts_with([' ', '\t']),
@@ -110,11 +204,16 @@ fn rules(kind: Recipes, text: &str) -> (Vec<Rule<'_>>, HashMap<&str, &str>) {
         }
         let line = line.split('#').next().unwrap_or_default().trim_end();
         if let Some((name, value)) = assigned(line) {
-            values.insert(name, value);
+            values.insert(name, Cow::from(value));
         } else if let Some((names, rest)) = line.split_once(':')
             && rules.len() < MAX_RULES
         {
             let (needs, inline) = rest.split_once(';').unwrap_or((rest, ""));
+            // `all: X = y` and `all: export X = y` are variables of that goal.
+            if let Some((name, value)) = assigned(needs.trim()) {
+                values.insert(name, Cow::from(value));
+                continue;
+            }
             let needs = needs.trim_start_matches(':').split_whitespace();
             // just(1) passes arguments in brackets, and names parameters behind the recipe's name.
             let needs = needs.map(|need| need.trim_matches(['(', ')']).to_owned());
@@ -145,7 +244,7 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
 }
 
 /// A line with its variables. What is not known is [`UNKNOWN`].
-fn filled(kind: Recipes, line: &str, values: &HashMap<&str, &str>) -> String {
+fn filled(kind: Recipes, line: &str, values: &HashMap<&str, Cow<'_, str>>) -> String {
     let open = match kind {
         Recipes::Make => '$',
         Recipes::Just => '{',
@@ -208,7 +307,7 @@ fn begins_command(line: &str) -> bool {
 const DOLLAR: char = '\u{fdd0}';
 
 /// The value of a reference behind `$`, and its length.
-fn reference(behind: &str, values: &HashMap<&str, &str>) -> (String, usize) {
+fn reference(behind: &str, values: &HashMap<&str, Cow<'_, str>>) -> (String, usize) {
     let Some(first) = behind.chars().next() else {
         return ("$".to_owned(), 0);
     };
@@ -218,7 +317,7 @@ fn reference(behind: &str, values: &HashMap<&str, &str>) -> (String, usize) {
         '{' => '}',
         one => {
             let name = behind.get(..one.len_utf8()).unwrap_or_default();
-            let value = values.get(name).map(|value| (*value).to_owned());
+            let value = values.get(name).map(|value| value.clone().into_owned());
             return (value.unwrap_or_else(unknown), one.len_utf8());
         }
     };
@@ -232,15 +331,30 @@ fn reference(behind: &str, values: &HashMap<&str, &str>) -> (String, usize) {
         return (unknown(), behind.len());
     };
     let name = behind.get(1..end).unwrap_or_default();
-    let shell = name.strip_prefix("shell ");
-    let value = match shell {
+    let value = match name.split_once(' ') {
         // What it prints is put in, and it runs.
-        Some(line) => format!("{DOLLAR}({line})"),
-        None => values
+        Some(("shell", line)) => format!("{DOLLAR}({line})"),
+        Some(("call", call)) => called(call, values),
+        _ => values
             .get(name)
-            .map_or_else(unknown, |value| (*value).to_owned()),
+            .map_or_else(unknown, |value| value.clone().into_owned()),
     };
     (value, end + 1)
+}
+
+/// The value of `$(call NAME,ARGUMENT,…)`.
+fn called(call: &str, values: &HashMap<&str, Cow<'_, str>>) -> String {
+    let mut arguments = call.split(',');
+    let name = arguments.next().unwrap_or_default().trim();
+    let Some(value) = values.get(name) else {
+        return unknown();
+    };
+    let mut value = value.clone().into_owned();
+    for (at, argument) in (1..10).zip(arguments) {
+        value = value.replace(&format!("$({at})"), argument.trim());
+        value = value.replace(&format!("${at}"), argument.trim());
+    }
+    value
 }
 
 fn unknown() -> String {
