@@ -178,7 +178,7 @@ fn no_part_of_it_is_shown() {
     let daemon = TestDaemon::configured(HIDING);
     let (mut agent, id) = terminal(&daemon);
     let end = agent.ok("session.show", &json!({ "id": id }))["end"].as_u64();
-    for encoding in ["text", "styled", "raw", "base64"] {
+    for encoding in ["text", "styled", "raw", "base64", "pipe"] {
         // In the middle of the token, from each side.
         for at in 0..end.unwrap() {
             for params in [
@@ -186,7 +186,10 @@ fn no_part_of_it_is_shown() {
                 json!({ "id": id, "since": 0, "max_bytes": at.max(4), "encoding": encoding }),
                 json!({ "id": id, "since": at, "max_bytes": 60, "encoding": encoding }),
             ] {
-                let answer = agent.ok("session.read", &params);
+                let answer = match encoding {
+                    "pipe" => agent.read_by_pipe(&params),
+                    _ => agent.ok("session.read", &params),
+                };
                 assert_hidden(&format!("session.read {params}"), &answer);
             }
         }

@@ -70,6 +70,7 @@ mod input {
 
 /// `session.read`.
 mod output {
+    mod page_pipe;
     mod pipes;
     mod plain_text;
     mod read;

@@ -25,6 +25,7 @@ pub mod framing;
 pub mod limits;
 mod methods;
 mod outbox;
+mod page_pipe;
 pub mod params;
 pub mod peer;
 mod peer_quota;

@@ -4,21 +4,20 @@ mod surroundings;
 
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 use termd_policy::secrets::output::{KnownSecrets, OutputPiece};
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::Offset;
 use termd_proto::interact::{Activity, MatchedText, WaitForResult};
 use termd_proto::screen::{Screen, ScreenRow, ScreenRows};
-use termd_proto::terminal::{Encoding, Front, ReadResult};
+use termd_proto::terminal::{Encoding, Front};
 use termd_vt::Model;
 
 use self::surroundings::{Form, Surroundings, context, same_length};
 use super::gate::PolicyInForce;
 use crate::terminal::Terminal;
 use crate::terminal::output::transcript::TranscriptError;
+use crate::terminal::read::page::Page;
 use crate::terminal::read::raw_tail::Tail;
 use crate::terminal::read::unfiltered::Unfiltered;
 use crate::terminal::wait::pattern::Secrets;
@@ -46,31 +45,29 @@ impl OutputSecrets {
         &self,
         front: Front,
         terminal: &Terminal,
-        (result, encoding): (Unfiltered<ReadResult>, Encoding),
-    ) -> Result<ReadResult, TranscriptError> {
-        let mut result = result.into_printed();
-        let range = (result.start, result.end);
-        if let Some(text) = &result.text {
+        (page, encoding): (Unfiltered<Page>, Encoding),
+    ) -> Result<Page, TranscriptError> {
+        let mut page = page.into_printed();
+        let range = (page.answer.start, page.answer.end);
+        if let Some(text) = &page.answer.text {
             let hidden = self.hidden_between(front, terminal, (text, encoding), range);
             if let Some(hidden) = hidden.await? {
-                result.text = Some(hidden);
+                page.answer.text = Some(hidden);
             }
         }
-        if let Some(data) = &result.data
+        if let Some(bytes) = &mut page.exact
             && self.are_hidden_everywhere(front)
-            && let Ok(mut bytes) = BASE64.decode(data)
         {
             let around = Surroundings::of(&self.redactor, terminal, range, Form::Exact).await?;
-            let text = same_length(&bytes);
+            let text = same_length(bytes);
             let known = &terminal.record.secrets;
             for part in self.redactor.secret_parts(known, around.piece(&text)) {
                 if let Some(secret) = bytes.get_mut(part.range) {
                     secret.fill(MASK as u8);
                 }
             }
-            result.data = Some(BASE64.encode(bytes));
         }
-        Ok(result)
+        Ok(page)
     }
 
     /// The end of a terminal's output, as it is given to a client of this front.
@@ -175,7 +172,7 @@ impl OutputSecrets {
         }
         let form = match encoding {
             Encoding::Text | Encoding::Styled => Form::Resolved,
-            Encoding::Raw | Encoding::Base64 => Form::Exact,
+            Encoding::Raw | Encoding::Base64 | Encoding::Pipe => Form::Exact,
         };
         // A model cannot choose what its shell reads, which is all from the start on.
         let around = match front {

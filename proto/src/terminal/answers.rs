@@ -23,6 +23,10 @@ pub enum Encoding {
     Raw,
     /// The exact bytes, base64 (RFC 4648 §4, padded) in `data`.
     Base64,
+    /// The exact bytes, written into the empty pipe whose write end comes beside the request
+    /// (`SCM_RIGHTS`, unix(7)); the answer says in `written` how many they are. A page is not longer than
+    /// the pipe. Only for `session.read`.
+    Pipe,
 }
 
 impl Encoding {
@@ -41,6 +45,9 @@ pub struct ReadResult {
     /// The bytes as base64, as the encoding asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
+    /// How many bytes were written into the pipe, as the encoding asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
     /// The offset of the first byte returned. Later than asked for: what lies between is gone.
     pub start: Offset,
     /// What lies between, where the read began in it.

@@ -3,13 +3,16 @@
 
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde_json::{Value, json};
 
 use crate::wait::{DEADLINE, Deadline, wait_until};
@@ -125,14 +128,33 @@ impl RawClient {
 
     /// Sends a request: its id, unless the connection is gone.
     pub fn try_send(&mut self, method: &str, params: &Value) -> Result<u64, Disconnected> {
+        let line = self.next_request(method, params);
+        let sent = self.stream.write_all(line.as_bytes());
+        sent.map(|()| self.last_id).map_err(|_| Disconnected)
+    }
+
+    /// Sends a request with descriptors beside it: its id.
+    #[track_caller]
+    pub fn send_with_fds(&mut self, method: &str, params: &Value, fds: &[BorrowedFd<'_>]) -> u64 {
+        let line = self.next_request(method, params);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !fds.is_empty() {
+            assert!(ancillary.push(SendAncillaryMessage::ScmRights(fds)));
+        }
+        let slices = [IoSlice::new(line.as_bytes())];
+        let sent = sendmsg(&self.stream, &slices, &mut ancillary, SendFlags::NOSIGNAL);
+        assert_eq!(sent, Ok(line.len()));
+        self.last_id
+    }
+
+    fn next_request(&mut self, method: &str, params: &Value) -> String {
         self.last_id += 1;
         let mut request = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method });
         if !params.is_null() {
             request["params"] = params.clone();
         }
-        let line = format!("{request}\n");
-        let sent = self.stream.write_all(line.as_bytes());
-        sent.map(|()| self.last_id).map_err(|_| Disconnected)
+        format!("{request}\n")
     }
 
     /// Sends a notification.
@@ -305,6 +327,24 @@ impl RawClient {
         let verdict = self.ok("audit.verify", &Value::Null);
         assert_eq!(verdict["first_bad"], Value::Null, "{verdict}");
         verdict
+    }
+
+    /// `session.read` into a pipe: the answer, with the bytes in `data` as base64, as if that had been
+    /// requested.
+    #[track_caller]
+    pub fn read_by_pipe(&mut self, params: &Value) -> Value {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut params = params.clone();
+        params["encoding"] = json!("pipe");
+        let id = self.send_with_fds("session.read", &params, &[writer.as_fd()]);
+        drop(writer);
+        let mut answer = self.answer(id)["result"].take();
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).unwrap();
+        assert_eq!(answer["written"], bytes.len(), "{answer}");
+        assert!(answer.get("text").is_none() && answer.get("data").is_none());
+        answer["data"] = json!(STANDARD.encode(bytes));
+        answer
     }
 
     /// Waits until no output of any terminal is on its way to the database.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use termd_proto::command::{
     CommandInfo, CommandPage, ListCommands, MAX_QUERY_BYTES, ReadCommand, ShowCommand,
 };
-use termd_proto::terminal::ReadResult;
+use termd_proto::terminal::{Encoding, ReadResult};
 
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
@@ -122,13 +122,19 @@ impl CommandHandler {
         let terminal = self.catalog.find(&id).await?;
         let command = self.command(&terminal, number).await?;
         let encoding = encoding.unwrap_or_default();
-        let mut result = read_command(&terminal, &command, since, max_bytes, encoding).await?;
+        if encoding == Encoding::Pipe {
+            drop(context.take_fds());
+            let problem = "`pipe` is for session.read alone";
+            return Err(RpcError::invalid_params("encoding", problem));
+        }
+        let mut page = read_command(&terminal, &command, since, max_bytes, encoding).await?;
         if times == Some(true) {
-            result = with_times(&terminal, result).await?;
+            page = with_times(&terminal, page).await?;
         }
         let reader = context.reader();
         terminal.attention.read_through(reader);
-        let hidden = (self.output_secrets).hide(reader, &terminal, (result, encoding));
-        Ok(hidden.await.map_err(TerminalError::from)?)
+        let hidden = (self.output_secrets).hide(reader, &terminal, (page, encoding));
+        let page = hidden.await.map_err(TerminalError::from)?;
+        Ok(page.into_answer())
     }
 }

@@ -8,9 +8,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::event::TerminalEvent;
 use termd_proto::terminal::{
     AttachMode, AttachTerminal, CloseTerminal, CreateTerminal, DeleteTranscript, DeletedTranscript,
-    DetachTerminal, Front, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES, MAX_WAIT_MS,
-    ReadResult, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput, SendResult, ShowTerminal,
-    SubscribeEvents, TagTerminal, TerminalInfo, TerminalPage, WaitForExit, WaitResult,
+    DetachTerminal, Encoding, Front, HoldTerminal, KillTerminal, ListTerminals, MAX_SEND_BYTES,
+    MAX_WAIT_MS, ReadResult, ReadTerminal, RenameTerminal, ResizeTerminal, SendInput, SendResult,
+    ShowTerminal, SubscribeEvents, TagTerminal, TerminalInfo, TerminalPage, WaitForExit,
+    WaitResult,
 };
 use termd_proto::{Label, TerminalRef};
 
@@ -21,6 +22,7 @@ use super::terminal_events;
 use crate::rpc::api::Api;
 use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
+use crate::rpc::page_pipe::PagePipe;
 use crate::rpc::subscription::EventSink;
 use crate::service::{
     Asker, Attachments, Catalog, ConnectionBinding, Creator, Ender, Gate, InPlace, InputSender,
@@ -248,18 +250,30 @@ impl SessionHandler {
         params: ReadTerminal,
         context: Arc<ConnectionContext>,
     ) -> RpcResult<ReadResult> {
-        let options = ReadOptions::try_from(&params)?;
+        let pipe = match params.encoding {
+            // That of this line, before another one is read.
+            Some(Encoding::Pipe) => Some(PagePipe::try_from(context.take_fds())?),
+            _ => None,
+        };
+        let mut options = ReadOptions::try_from(&params)?;
+        if let Some(pipe) = &pipe {
+            options.max_bytes = Some(pipe.bound(options.max_bytes));
+        }
         check_wait("wait_ms", params.wait_ms)?;
         let terminal = self.find(&params.id).await?;
-        let mut result = read(&terminal, &options).await?;
+        let mut page = read(&terminal, &options).await?;
         if params.times == Some(true) {
-            result = with_times(&terminal, result).await?;
+            page = with_times(&terminal, page).await?;
         }
         let reader = context.reader();
         terminal.attention.read_through(reader);
-        let read = (result, options.encoding);
+        let read = (page, options.encoding);
         let hidden = self.output_secrets.hide(reader, &terminal, read);
-        Ok(hidden.await.map_err(TerminalError::from)?)
+        let page = hidden.await.map_err(TerminalError::from)?;
+        match pipe {
+            Some(pipe) => pipe.answer(page),
+            None => Ok(page.into_answer()),
+        }
     }
 
     async fn send(

@@ -74,7 +74,7 @@ impl FileContent {
                 wait_ms: None,
             };
             // It goes into a file, as what `>` writes does.
-            let page = read(terminal, &options).await?.into_printed();
+            let page = read(terminal, &options).await?.into_printed().answer;
             content.push(page.text.unwrap_or_default().as_bytes(), "transcript")?;
             if page.end <= from {
                 break;

@@ -7,6 +7,7 @@ use termd_proto::terminal::{Encoding, ReadResult};
 use super::checked_max_bytes;
 use super::encoded::Encoded;
 use super::options::styles_of;
+use super::page::Page;
 use super::plain_resolver::resolver_within;
 use super::text::Completeness;
 use super::text_page::text_page;
@@ -24,7 +25,7 @@ pub async fn read_command(
     since: Option<Offset>,
     max_bytes: Option<u64>,
     encoding: Encoding,
-) -> Result<Unfiltered<ReadResult>, TerminalError> {
+) -> Result<Unfiltered<Page>, TerminalError> {
     terminal.touch();
     let max = checked_max_bytes(max_bytes)?;
     // Read before the bytes: the exit is published after all output.
@@ -48,18 +49,20 @@ pub async fn read_command(
     let span = transcript.read_before(since, until, max).await?;
     let (start, seen) = (span.start.min(until), span.end().min(until));
     let completeness = Completeness::after_exit(is_end && seen >= until);
-    let (text, data, end) = if encoding.is_plain() {
+    let (text, exact, end) = if encoding.is_plain() {
         let (bounds, size) = ((command.start, start), progress.size.into());
         let resolver = resolver_within(transcript, bounds, size, styles_of(encoding));
         let (text, end) = text_page(resolver.await?, &span.bytes, completeness, None);
         (Some(text), None, end)
     } else {
-        let encoded = Encoded::new(&span.bytes, encoding, completeness);
-        (encoded.text, encoded.data, start + encoded.taken as u64)
+        let encoded = Encoded::new(span.bytes, encoding, completeness);
+        let end = start + encoded.taken as u64;
+        (encoded.text, encoded.exact, end)
     };
-    Ok(Unfiltered::new(ReadResult {
+    let answer = ReadResult {
         text,
-        data,
+        data: None,
+        written: None,
         start,
         gap: transcript.gap_between(since, start).await?,
         end,
@@ -70,7 +73,8 @@ pub async fn read_command(
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
         sizes: None,
-    }))
+    };
+    Ok(Unfiltered::new(Page { answer, exact }))
 }
 
 /// Up to where the output is known to be a command's.

@@ -1,33 +1,32 @@
-//! Bytes of output as a read answers them: base64, or the text as it came.
+//! Bytes of output as a read answers them: exact, or the text as it came.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::terminal::Encoding;
 
 use super::text::{Completeness, LineEnds, StartsAt, render};
 
-/// The answer's `text` or `data`.
+/// What an answer says of some bytes.
 pub(crate) struct Encoded {
     pub(crate) text: Option<String>,
-    pub(crate) data: Option<String>,
+    /// The bytes themselves, where they are to be exact.
+    pub(crate) exact: Option<Vec<u8>>,
     /// How many of the bytes are in the answer. An unfinished character is not.
     pub(crate) taken: usize,
 }
 
 impl Encoded {
-    pub(crate) fn new(bytes: &[u8], encoding: Encoding, completeness: Completeness) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>, encoding: Encoding, completeness: Completeness) -> Self {
         match encoding {
-            Encoding::Base64 => Self {
+            Encoding::Base64 | Encoding::Pipe => Self {
                 text: None,
-                data: Some(BASE64.encode(bytes)),
                 taken: bytes.len(),
+                exact: Some(bytes),
             },
             Encoding::Raw | Encoding::Text | Encoding::Styled => {
                 let (start, ends) = (StartsAt::Character, LineEnds::Keep);
-                let rendered = render(bytes, start, completeness, ends, usize::MAX);
+                let rendered = render(&bytes, start, completeness, ends, usize::MAX);
                 Self {
                     text: Some(rendered.text),
-                    data: None,
+                    exact: None,
                     taken: rendered.end,
                 }
             }

@@ -5,6 +5,7 @@ pub(crate) mod encoded;
 pub(crate) mod last_lines;
 pub(crate) mod offload;
 pub mod options;
+pub mod page;
 pub(crate) mod plain_cache;
 pub(crate) mod plain_reader;
 pub(crate) mod plain_resolver;
@@ -19,15 +20,16 @@ pub(crate) mod timeline;
 pub(crate) mod times;
 pub mod unfiltered;
 
-use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, ReadResult, Stdio};
+use termd_proto::terminal::{Encoding, MAX_READ_BYTES, ReadFrom, Stdio};
 
 use self::options::ReadOptions;
+use self::page::Page;
 use self::unfiltered::Unfiltered;
 use super::error::TerminalError;
 use super::handle::Terminal;
 
 /// Most bytes that a read returns by default.
-const DEFAULT_READ_BYTES: u64 = 64 << 10;
+pub(crate) const DEFAULT_READ_BYTES: u64 = 64 << 10;
 /// Fewest bytes that a read may be bounded to: a whole character must fit.
 const MIN_READ_BYTES: u64 = 4;
 
@@ -36,31 +38,27 @@ const MIN_READ_BYTES: u64 = 4;
 pub async fn read(
     terminal: &Terminal,
     options: &ReadOptions,
-) -> Result<Unfiltered<ReadResult>, TerminalError> {
+) -> Result<Unfiltered<Page>, TerminalError> {
     let _present = terminal.attend();
     let max = checked_max_bytes(options.max_bytes)?;
     check(terminal, options)?;
-    let result = match (options.until, options.stream, options.encoding) {
+    let mut page = match (options.until, options.stream, options.encoding) {
         (Some(until), None, _) => range_reader::read(terminal, options, until, max).await?,
         (_, _, Encoding::Text | Encoding::Styled) => {
-            plain_reader::read(terminal, options, max).await?
+            plain_reader::read(terminal, options, max).await?.into()
         }
         (_, Some(stream), _) => stream_reader::read(terminal, options, stream, max).await?,
         (None, None, _) => raw_reader::read(terminal, options, max).await?,
     };
-    let gap = match options.from {
+    page.answer.gap = match options.from {
         ReadFrom::Offset(requested) => {
             let transcript = &terminal.transcript;
-            transcript.gap_between(requested, result.start).await?
+            transcript.gap_between(requested, page.answer.start).await?
         }
         ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
     };
-    let output_end = (!result.at_end).then(|| terminal.end());
-    Ok(Unfiltered::new(ReadResult {
-        gap,
-        output_end,
-        ..result
-    }))
+    page.answer.output_end = (!page.answer.at_end).then(|| terminal.end());
+    Ok(Unfiltered::new(page))
 }
 
 /// Checks `max_bytes` of a read.

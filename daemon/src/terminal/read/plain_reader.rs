@@ -275,6 +275,7 @@ impl PlainReader {
         ReadResult {
             text: Some(self.text),
             data: None,
+            written: None,
             start: self.start,
             gap: None,
             end,

@@ -9,6 +9,7 @@ use termd_proto::terminal::{ReadFrom, ReadResult};
 use termd_vt::plain::{PlainText, Screen};
 
 use super::options::{ReadOptions, styles_of};
+use super::page::Page;
 use super::plain_resolver::resolver_at;
 use super::raw_reader::read_now;
 use super::raw_tail::line_start;
@@ -39,7 +40,7 @@ pub(super) async fn read(
     options: &ReadOptions,
     until: Offset,
     max: u64,
-) -> Result<ReadResult, TerminalError> {
+) -> Result<Page, TerminalError> {
     let transcript = &terminal.transcript;
     let progress = terminal.progress();
     let until = until.min(progress.end);
@@ -53,7 +54,7 @@ pub(super) async fn read(
         ReadFrom::TailLines(lines) => line_start(transcript, until, lines).await?,
     };
     if !options.encoding.is_plain() {
-        return Ok(read_now(terminal, since, until, max, options).await?.result);
+        return Ok(read_now(terminal, since, until, max, options).await?.page);
     }
     // After a gap the span may begin past the end of the range.
     let mut span = transcript.read_before(since, until, max).await?;
@@ -88,9 +89,10 @@ pub(super) async fn read(
         // The next read gives it again, whole if its rest has come.
         end = end.min(until.back(cut as u64));
     }
-    Ok(ReadResult {
+    Ok(Page::from(ReadResult {
         text: Some(text),
         data: None,
+        written: None,
         start,
         gap: None,
         end,
@@ -101,7 +103,7 @@ pub(super) async fn read(
         exit_status: progress.exit.and_then(|exit| exit.status),
         times: None,
         sizes: None,
-    })
+    }))
 }
 
 async fn what_follows(terminal: &Terminal, at: Offset) -> Result<Following, TerminalError> {

@@ -7,6 +7,7 @@ use termd_proto::terminal::{ReadFrom, ReadResult};
 
 use super::encoded::Encoded;
 use super::options::ReadOptions;
+use super::page::Page;
 use super::raw_tail::line_start;
 use super::text::{Completeness, after_lines};
 use crate::terminal::error::TerminalError;
@@ -14,7 +15,7 @@ use crate::terminal::handle::Terminal;
 
 /// What one look gave.
 pub(super) struct RawRead {
-    pub(super) result: ReadResult,
+    pub(super) page: Page,
     /// The end of what was looked at. An unfinished character is not in the result.
     seen: Offset,
     exit_was_known: bool,
@@ -25,7 +26,7 @@ pub(super) async fn read(
     terminal: &Terminal,
     options: &ReadOptions,
     max: u64,
-) -> Result<ReadResult, TerminalError> {
+) -> Result<Page, TerminalError> {
     let end = terminal.end();
     let since = match options.from {
         ReadFrom::Offset(offset) => offset,
@@ -35,16 +36,16 @@ pub(super) async fn read(
     let unbounded = Offset(u64::MAX);
     let first = read_now(terminal, since, unbounded, max, options).await?;
     let Some(wait_ms) = options.wait_ms else {
-        return Ok(first.result);
+        return Ok(first.page);
     };
-    if first.result.end > first.result.start || first.exit_was_known {
-        return Ok(first.result);
+    if first.page.answer.end > first.page.answer.start || first.exit_was_known {
+        return Ok(first.page);
     }
     // There is nothing, or only the beginning of a character.
     let timeout = Duration::from_millis(wait_ms);
     terminal.wait_for_output(first.seen, timeout).await;
     let second = read_now(terminal, since, unbounded, max, options).await?;
-    Ok(second.result)
+    Ok(second.page)
 }
 
 /// Reads what there is before `until`.
@@ -69,10 +70,11 @@ pub(super) async fn read_now(
     let (start, seen) = (span.start, span.end());
     let exit_was_known = progress.exit.is_some();
     let completeness = Completeness::after_exit(exit_was_known && seen >= until);
-    let encoded = Encoded::new(&span.bytes, options.encoding, completeness);
-    let result = ReadResult {
+    let encoded = Encoded::new(span.bytes, options.encoding, completeness);
+    let answer = ReadResult {
         text: encoded.text,
-        data: encoded.data,
+        data: None,
+        written: None,
         start,
         gap: None,
         end: start + encoded.taken as u64,
@@ -84,8 +86,9 @@ pub(super) async fn read_now(
         times: None,
         sizes: None,
     };
+    let exact = encoded.exact;
     Ok(RawRead {
-        result,
+        page: Page { answer, exact },
         seen,
         exit_was_known,
     })

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use termd_proto::Offset;
-use termd_proto::terminal::{OutputStream, ReadFrom, ReadResult};
+use termd_proto::terminal::{Encoding, OutputStream, ReadFrom, ReadResult};
 use tokio::time::Instant;
 
 use super::encoded::Encoded;
 use super::options::ReadOptions;
+use super::page::Page;
 use super::raw_tail::MAX_LINE_SEARCH_BYTES;
 use super::text::{Completeness, after_lines};
 use crate::terminal::error::TerminalError;
@@ -29,7 +30,7 @@ pub(super) async fn read(
     options: &ReadOptions,
     stream: OutputStream,
     max: u64,
-) -> Result<ReadResult, TerminalError> {
+) -> Result<Page, TerminalError> {
     let transcript = &terminal.transcript;
     let end = terminal.end();
     let end = options.until.map_or(end, |until| until.min(end));
@@ -61,13 +62,15 @@ pub(super) async fn read(
         let at_end = found.seen >= end;
         let is_last = progress.exit.is_some() && at_end;
         let completeness = Completeness::after_exit(is_last);
-        let encoded = Encoded::new(&found.bytes, options.encoding, completeness);
-        let result = ReadResult {
+        let seen = found.seen;
+        let (encoded, end) = found.encode(options.encoding, completeness);
+        let answer = ReadResult {
             text: encoded.text,
-            data: encoded.data,
+            data: None,
+            written: None,
             start,
             gap: None,
-            end: found.offset_of(encoded.taken),
+            end,
             cut_character: false,
             at_end,
             output_end: None,
@@ -80,10 +83,13 @@ pub(super) async fn read(
         match left {
             // There is nothing, or only the beginning of a character.
             Some(left) if encoded.taken == 0 && !is_last && !left.is_zero() => {
-                from = result.end;
-                terminal.wait_for_output(found.seen, left).await;
+                from = end;
+                terminal.wait_for_output(seen, left).await;
             }
-            _ => return Ok(result),
+            _ => {
+                let exact = encoded.exact;
+                return Ok(Page { answer, exact });
+            }
         }
     }
 }
@@ -100,11 +106,21 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// The offset to go on from after the first `taken` bytes.
+    /// What the answer says of them, and where to go on after it.
+    fn encode(mut self, encoding: Encoding, completeness: Completeness) -> (Encoded, Offset) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let length = bytes.len();
+        let encoded = Encoded::new(bytes, encoding, completeness);
+        let end = if encoded.taken < length {
+            self.offset_of(encoded.taken)
+        } else {
+            self.seen
+        };
+        (encoded, end)
+    }
+
+    /// The offset of a byte, by its index.
     fn offset_of(&self, taken: usize) -> Offset {
-        if taken >= self.bytes.len() {
-            return self.seen;
-        }
         let after = self.runs.partition_point(|(at, _)| *at <= taken);
         let run = after.checked_sub(1).and_then(|index| self.runs.get(index));
         run.map_or(self.start, |(at, offset)| *offset + (taken - at) as u64)

@@ -2,6 +2,7 @@
 
 use termd_proto::terminal::{OutputSize, OutputTime, ReadResult};
 
+use super::page::Page;
 use super::unfiltered::Unfiltered;
 use crate::store::ArrivalClock;
 use crate::terminal::error::TerminalError;
@@ -11,14 +12,12 @@ use crate::terminal::output::transcript::TranscriptError;
 /// The answer to a read, with the times of its output and the terminal's sizes.
 pub(crate) async fn with_times(
     terminal: &Terminal,
-    result: Unfiltered<ReadResult>,
-) -> Result<Unfiltered<ReadResult>, TerminalError> {
-    let result = result.into_printed();
-    Ok(Unfiltered::new(ReadResult {
-        times: Some(times(terminal, &result).await?),
-        sizes: Some(sizes(terminal, &result).await?),
-        ..result
-    }))
+    page: Unfiltered<Page>,
+) -> Result<Unfiltered<Page>, TerminalError> {
+    let mut page = page.into_printed();
+    page.answer.times = Some(times(terminal, &page.answer).await?);
+    page.answer.sizes = Some(sizes(terminal, &page.answer).await?);
+    Ok(Unfiltered::new(page))
 }
 
 async fn times(
