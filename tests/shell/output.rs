@@ -1,7 +1,7 @@
 //! Exit codes, both streams, and what is read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -95,6 +95,28 @@ fn five_megabytes_are_whole_over_killed_and_replaced_servers() {
     assert!(ended.out == once.repeat(5), "{} bytes", ended.out.len());
 }
 
+/// Each server dies while it gives pages: one may be written, and its answer not.
+#[test]
+fn a_flood_is_whole_over_servers_killed_in_it() {
+    let shells = TestShells::open();
+    let mut child = shells
+        .command(&["-c", "seq 1 2000000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut read = Vec::new();
+    for part in [3 << 20, 3 << 20, 3 << 20, u64::MAX] {
+        output.by_ref().take(part).read_to_end(&mut read).unwrap();
+        if part < u64::MAX {
+            shells.daemon.kill_server();
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let expected: String = (1..=2_000_000).map(|n| format!("{n}\n")).collect();
+    assert!(read == expected.as_bytes(), "{} bytes", read.len());
+}
+
 #[test]
 fn standard_input_is_the_callers_own() {
     let shells = TestShells::open();
@@ -106,7 +128,7 @@ fn standard_input_is_the_callers_own() {
     assert_eq!(ended.out, "got first\n");
     // The place in the file is shared, as with any child. Bash reads a file line by line.
     let mut rest = String::new();
-    std::io::Read::read_to_string(&mut file, &mut rest).unwrap();
+    file.read_to_string(&mut rest).unwrap();
     assert_eq!(rest, "second\n");
 
     let mut child = shells

@@ -17,14 +17,14 @@ use crate::create::{Form, Started};
 use crate::error::{LostError, print_line};
 use crate::excerpt::Excerpt;
 use crate::output::Output;
+use crate::page_pipe::PagePipe;
 use crate::pty::Keyboard;
 use crate::server::GoneError;
 use crate::signals::{self, exit_code_of};
 use crate::standard_fds::{stderr, stdin, stdout};
 use crate::surroundings::{self, OutputPipes, Surroundings};
 
-/// Bytes of output a page. While one is written the next is on its way. The daemon makes longer answers
-/// one after the other.
+/// Bytes of output a page. The daemon makes longer answers one after the other.
 const PAGE_BYTES: u64 = 256 << 10;
 /// How much of a stream's output is looked through for errors. A flood of more is resolved for nobody, and
 /// would hold the end of the call up by seconds.
@@ -44,6 +44,8 @@ struct Stream {
     next: Offset,
     /// The read under way.
     request: Option<u64>,
+    /// Where pages of exact output come from.
+    pipe: Option<PagePipe>,
     /// A read has found the command ended, and no exit status yet.
     has_ended: bool,
     /// All of it has come.
@@ -119,6 +121,7 @@ impl Call {
             excerpt: limit.map(|limit| Excerpt::new(limit, &started.terminal.0)),
             next: Offset::ZERO,
             request: None,
+            pipe: None,
             has_ended: false,
             is_complete: false,
         };
@@ -211,18 +214,19 @@ impl Call {
         Ok(ready.map(|(source, _)| source).collect())
     }
 
-    /// Requests the next page of each stream that can take one.
+    /// Requests the next page of each stream whose last one is written. Meanwhile more output comes, and
+    /// pages are longer and fewer.
     fn request_pages(&mut self) -> Result<(), Ending> {
         for index in 0..self.streams.len() {
-            let stream = &self.streams[index];
-            if stream.request.is_some() || stream.is_complete || !stream.output.has_space() {
+            let stream = &mut self.streams[index];
+            if stream.request.is_some() || stream.is_complete || !stream.output.is_flushed() {
                 continue;
             }
             let from = ReadFrom::Offset(stream.next);
             let read = ReadTerminal {
                 max_bytes: Some(PAGE_BYTES),
                 encoding: Some(match self.started.form {
-                    Form::Exact => Encoding::Base64,
+                    Form::Exact => Encoding::Pipe,
                     // The tty here is raw: lines end as those of the command's own.
                     Form::Text(_) if self.keyboard.is_some() => Encoding::Raw,
                     Form::Text(_) => Encoding::Text,
@@ -231,8 +235,13 @@ impl Call {
                 stream: stream.which,
                 ..ReadTerminal::new(self.started.terminal.clone(), from)
             };
-            match self.started.connection.send(&read) {
-                Ok(id) => self.streams[index].request = Some(id),
+            if self.started.form == Form::Exact && stream.pipe.is_none() {
+                stream.pipe = Some(PagePipe::open().map_err(LostError::Pipe)?);
+            }
+            let pipe = stream.pipe.as_ref().map(PagePipe::writer);
+            let sent = (self.started.connection).send_with_fds(&read, pipe.as_slice());
+            match sent {
+                Ok(id) => stream.request = Some(id),
                 Err(_) => return self.reconnect(),
             }
         }
@@ -298,13 +307,13 @@ impl Call {
             }
         }
         stream.next = page.end;
-        if !self.is_pipe_broken {
-            if let Some(data) = page.data {
-                stream
-                    .output
-                    .push_base64(&data)
-                    .map_err(LostError::Output)?;
-            }
+        if let (Some(pipe), Some(bytes)) = (&mut stream.pipe, page.written) {
+            let taken = stream.output.push_page(pipe, bytes);
+            taken.map_err(LostError::Pipe)?;
+        }
+        if self.is_pipe_broken {
+            stream.output.discard();
+        } else {
             let text = page.text.unwrap_or_default();
             let shown = match &mut stream.excerpt {
                 Some(excerpt) => excerpt.push(&text),
@@ -415,6 +424,8 @@ impl Call {
         }
         for stream in &mut self.streams {
             stream.request = None;
+            // The last server may have written into it, and not have said so.
+            stream.pipe = None;
         }
         if let Some(keyboard) = &mut self.keyboard {
             keyboard.set_request(None);

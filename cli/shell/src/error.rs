@@ -24,6 +24,8 @@ pub(crate) enum LostError {
     Closed,
     #[error("cannot write the command's output: {0}")]
     Output(std::io::Error),
+    #[error("cannot move the command's output through a pipe: {0}")]
+    Pipe(std::io::Error),
     #[error("cannot wait for the command: {0}")]
     Poll(std::io::Error),
 }

@@ -23,6 +23,7 @@ mod excerpt;
 mod in_place;
 mod inherited;
 mod output;
+mod page_pipe;
 mod process;
 mod pty;
 mod real_shell;
