@@ -55,6 +55,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         "git_templates_and_lefthook_are_not_written",
         programs::templates,
     ),
+    (
+        "what_lies_beneath_a_protected_directory_is_not_written",
+        programs::beneath,
+    ),
     ("git_index_and_refs_are_not_written", index_and_refs),
     ("git_commits_leave_as_a_bundle", commits::leave_as_a_bundle),
     (

@@ -309,3 +309,23 @@ pub(super) fn templates() {
         ],
     );
 }
+
+/// The caller starts beneath a directory that is protected.
+pub(super) fn beneath() {
+    each_is_held(
+        "tpl/hooks",
+        &[(
+            "mkdir -p tpl/hooks; git config --global init.templateDir $HOME/tpl",
+            "hook pre-commit",
+            "rm -rf new; make_repository new",
+        )],
+    );
+    each_is_held(
+        "dotfiles/fish/conf.d",
+        &[(
+            "mkdir -p dotfiles/fish/conf.d .config; ln -s ../dotfiles/fish .config/fish",
+            "echo eval '$EVIL' > x.fish",
+            "sh dotfiles/fish/conf.d/x.fish",
+        )],
+    );
+}

@@ -148,9 +148,12 @@ fn sandbox(
         .iter()
         .map(|path| path.path.clone())
         .collect();
-    let protected = guarded_paths(links, walls, &writable);
+    let mut protected = guarded_paths(links, walls);
+    // A workspace is wherever its caller starts, beneath a protected directory too.
+    let left = without_protected(writable.clone(), &protected);
+    protected.retain(|guarded| writable.iter().any(|above| guarded.path.starts_with(above)));
     let creatable = protected.iter().flat_map(GuardedPath::needed).collect();
-    let writable = without_protected(writable, &protected);
+    let writable = left;
     // What is absent need not be shown.
     let visible = walls.visible.iter();
     let visible: BTreeSet<_> = visible.filter_map(|path| links.real_path(path)).collect();
@@ -287,17 +290,12 @@ fn named_by_prefix(prefixes: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// The paths below writable ones that have to be guarded.
-fn guarded_paths(
-    links: &mut LinkResolver,
-    walls: &SandboxAccess,
-    writable: &[PathBuf],
-) -> Vec<GuardedPath> {
+/// What has to be guarded for the protected paths to stay as they are.
+fn guarded_paths(links: &mut LinkResolver, walls: &SandboxAccess) -> Vec<GuardedPath> {
     let mut protected: Vec<GuardedPath> = Vec::new();
     for (path, absent) in &walls.protected {
         for guarded in guarded(links, path, *absent) {
-            let is_writable = writable.iter().any(|above| guarded.path.starts_with(above));
-            if is_writable && !protected.contains(&guarded) {
+            if !protected.contains(&guarded) {
                 protected.push(guarded);
             }
         }

@@ -9,10 +9,9 @@ use termd_vt::plain::{Anchor, Output, PlainSize, PlainText, Screen, Until, first
 use crate::store::{BLOCK_BYTES, IndexedDocument};
 use crate::terminal::output::transcript::{Span, Transcript, TranscriptError};
 
-/// Text in a document: what one row of the index is for. A search for a number in hexadecimal looks at each
-/// document that has all its trigrams by chance: of 64 KiB nearly all, of 16 KiB one in ten, and of 4 KiB one
-/// in a hundred.
-pub(super) const DOCUMENT_BYTES: usize = 4 << 10;
+/// Text in a document: what one row of the index is for. A shorter one makes the index longer, and a longer one
+/// is looked at in vain more often.
+pub(super) const DOCUMENT_BYTES: usize = 16 << 10;
 /// Text in a document that is not indexed.
 const LONG_DOCUMENT_BYTES: usize = 64 << 10;
 /// A longer line is cut. `termctl read --grep` cuts at the same length.
