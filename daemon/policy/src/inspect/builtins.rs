@@ -63,10 +63,29 @@ impl Inspector {
             "set" if args.iter().any(|word| word.text == "vi") => {
                 self.inspection.note_possible(span);
             }
+            // bash(1), HISTORY EXPANSION: a script has it, too, once it is switched on.
+            "set" if expands_history(args) => {
+                let reason = "the lines behind it may be made of earlier ones";
+                self.inspection.note(Verdict::Unknown, reason, span);
+            }
             "coproc" => self.inspection.state.feeds_program = true,
             _ => {}
         }
     }
+}
+
+/// Whether set(1) switches history expansion on: `-H`, `-o histexpand`.
+fn expands_history(args: &[Word]) -> bool {
+    let is_on = |text: &str| {
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        letters.contains('H') && letters.chars().all(|letter| letter.is_ascii_alphabetic())
+    };
+    let mut texts = args.iter().map(|word| word.text.as_str());
+    let by_name = args.windows(2).any(|pair| {
+        let [option, name] = pair else { return false };
+        option.text.starts_with('-') && option.text.ends_with('o') && name.text == "histexpand"
+    });
+    by_name || texts.any(is_on)
 }
 
 /// Whether bind or bindkey gives keys a meaning: `bind '"\e[24~": "rm"'`, `bind -f FILE`,

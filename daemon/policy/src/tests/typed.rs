@@ -280,7 +280,7 @@ fn a_question_names_each_place_that_it_may_be_about() {
 #[test]
 fn a_line_of_the_history_that_is_changed_is_unknown() {
     use Verdict::{Dangerous, Safe, Unknown};
-    let table: [(Option<&str>, &[&str], Verdict); 34] = [
+    let table: [(Option<&str>, &[&str], Verdict); 38] = [
         (
             None,
             &["echo rm -rf X\r", "\u{1b}[A\u{1}\u{1b}d\r"],
@@ -320,6 +320,10 @@ fn a_line_of_the_history_that_is_changed_is_unknown() {
         (None, &["fc -s echo=\r"], Unknown),
         (None, &["fc -e 'sed -i s/a/b/' -1\r"], Unknown),
         (None, &["fc -l\r"], Safe),
+        (None, &["set -H -o history\r"], Unknown),
+        (None, &["set -o histexpand -o history\r"], Unknown),
+        (None, &["set -euo pipefail\r"], Safe),
+        (None, &["set +H\r"], Safe),
         (None, &["bind '\"zq\":\"rm -r\"'\r"], Unknown),
         (None, &["bind 'set completion-ignore-case on'\r"], Safe),
         (None, &["bind -x '\"zq\":rm -rf x'\r"], Dangerous),
