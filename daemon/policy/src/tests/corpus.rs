@@ -47,7 +47,7 @@ const FAMILIES: [(&str, usize); 54] = [
         "what a shell substitutes in a here-document and in an expansion",
         17,
     ),
-    ("what code puts together, removes, signals and sends", 306),
+    ("what code puts together, removes, signals and sends", 309),
     ("pipes that code opens", 23),
     (
         "texts that code runs later, or by the name of a function",
