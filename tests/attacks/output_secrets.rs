@@ -26,6 +26,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         no_part_of_a_cut_one_is_shown,
     ),
     (
+        "hidden_secrets_stay_hidden_at_the_edge_of_a_screen",
+        no_edge_of_a_screen_shows_a_part,
+    ),
+    (
         "hidden_secrets_stay_hidden_where_a_limit_cuts",
         no_limit_shows_a_part,
     ),
@@ -310,6 +314,36 @@ fn no_part_of_a_cut_one_is_shown() {
                 let answer = agent.ok("session.wait_for", &params);
                 assert!(answer["matched"].is_null(), "{cut:?} {params}: {answer}");
             }
+        }
+    }
+}
+
+/// A program, and a narrower screen, cut a line at the last column. Two tokens stand without a gap.
+fn no_edge_of_a_screen_shows_a_part() {
+    let daemon = TestDaemon::configured(HIDING);
+    let token = token();
+    let line =
+        format!("2026-11-28 INFO deploying the service with the token {token} to production");
+    let shown = format!(
+        "\u{1b}[?1049h\u{1b}[H\u{1b}[?7l{line}\r\n\u{1b}[?7h{token}{token}\r\nAKIA ghp\r\ndone\r\n"
+    );
+    fs::write(daemon.path("shown"), shown).unwrap();
+    let mut agent = client(&daemon, "mcp", "an agent");
+    let id = agent.create_terminal(&json!({
+        "command": "sh", "args": ["-c", "stty -opost; cat shown; read line"],
+        "cwd": daemon.path(""), "cols": 80, "rows": 10,
+    }));
+    let mut person = client(&daemon, "cli", "a person");
+    person.wait_for_text(&id, "done");
+    for cols in [80, 30, 20, 12] {
+        person.ok(
+            "session.resize",
+            &json!({ "id": id, "cols": cols, "rows": 10 }),
+        );
+        for format in ["text", "json"] {
+            let screen = agent.ok("session.screen", &json!({ "id": id, "format": format }));
+            assert_hidden(&format!("{cols} {format}"), &screen);
+            assert!(screen.to_string().contains("AKIA ghp"), "{screen}");
         }
     }
 }

@@ -266,8 +266,13 @@ impl OutputSecrets {
             from_row: Some(first.row - CONTEXT_ROWS),
             to_row: Some(last.row + CONTEXT_ROWS),
         };
-        let mut masked = model.screen(around).lines;
+        let Screen {
+            lines: mut masked,
+            cols,
+            ..
+        } = model.screen(around);
         self.mask(&terminal.record.secrets, &mut masked);
+        self.mask_at_edge(&terminal.record.secrets, &mut masked, cols);
         masked.retain(|row| lines.binary_search_by_key(&row.row, |row| row.row).is_ok());
         masked
     }
@@ -288,6 +293,30 @@ impl OutputSecrets {
         let begins = (self.redactor).secret_across(known, &whole, before.len());
         let back = begins.map_or(0, |begins| before.len() - begins);
         Ok(at.back(u64::try_from(back).unwrap_or_default()))
+    }
+
+    /// Masks what begins like a secret and reaches the last column: a program has cut its line there, or a
+    /// narrower screen.
+    fn mask_at_edge(&self, known: &KnownSecrets, rows: &mut [ScreenRow], cols: u16) {
+        for row in rows.iter_mut().filter(|row| !row.wrapped) {
+            let text = text_of(std::slice::from_ref(row));
+            // A character takes two columns at the most, and one of ASCII a single one.
+            let widths = text.chars().map(|c| 1 + usize::from(!c.is_ascii()));
+            if widths.sum::<usize>() < usize::from(cols) {
+                continue;
+            }
+            let Some(from) = self.redactor.secret_at_edge(known, &text) else {
+                continue;
+            };
+            let mut at = 0;
+            for run in &mut row.runs {
+                let kept = from.saturating_sub(at).min(run.text.len());
+                at += run.text.len();
+                let behind = run.text.get(kept..).unwrap_or_default().chars().count();
+                run.text.truncate(kept);
+                run.text.extend(std::iter::repeat_n(MASK, behind));
+            }
+        }
     }
 
     fn mask(&self, known: &KnownSecrets, rows: &mut [ScreenRow]) {

@@ -21,6 +21,7 @@ pub use super::printed_text::{escape_sequence_bytes, open_sequence};
 use super::redact::{Redactor, hidden_in};
 use super::secret_names::is_secret_variable;
 use super::shapes::{self, is_secret_value};
+use super::tokens;
 use super::variable_uses::VariableUses;
 
 /// The shortest value that is looked for, in bytes. Shorter ones are parts of other words.
@@ -77,6 +78,17 @@ impl KnownSecrets {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Where a value begins that a text ends in the middle of.
+    fn cut_at_end(&self, text: &str) -> Option<usize> {
+        let begins = self.0.iter().filter_map(|(_, value)| {
+            let lengths = MIN_VALUE_BYTES..value.len();
+            let mut beginnings = lengths.rev().filter_map(|length| value.get(..length));
+            let beginning = beginnings.find(|beginning| text.ends_with(beginning))?;
+            Some(text.len() - beginning.len())
+        });
+        begins.min()
     }
 
     /// Where the values are in a text, with their names.
@@ -201,6 +213,13 @@ impl Redactor {
             }
         }
         apart(parts)
+    }
+
+    /// Where a secret begins that the edge of the screen cuts: the text is a row that reaches it, and nothing
+    /// that follows goes on with it.
+    pub fn secret_at_edge(&self, known: &KnownSecrets, row: &str) -> Option<usize> {
+        let token = tokens::cut_at_end(row);
+        token.into_iter().chain(known.cut_at_end(row)).min()
     }
 
     /// Where the secret begins that a place in a text of output cuts.

@@ -37,7 +37,16 @@ struct Shape {
     word: LazyRegex,
     /// Begins anywhere.
     anywhere: LazyRegex,
+    /// Begins anywhere, and may go on.
+    beginning: LazyRegex,
 }
+
+/// Characters with which tokens go on, as many as the longest has: of all kinds, hexadecimal digits, capitals.
+const RESTS: [&str; 3] = [
+    "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8bC0fG1iJ3lM5oP7rS9uV2xY4aD6eF8hK0nL1qR3tU5wX7zA9cE2gI4",
+    "a3d5c7e9f1b2a4d6e8c0f1a3b5d7e9c2a4d6f8b0e1c3a5d7b9f1c2e4a6d8b0c3f5",
+    "A3D5G7J9M1P2S4V6Y8B0E1H3K5N7Q9T2W4Z6C8F0I1L3O5R7U9X2A4D6G8J0M1P3S5",
+];
 
 /// A token within a word of output.
 #[derive(Debug)]
@@ -45,6 +54,30 @@ pub(super) struct InnerToken {
     pub(super) range: Range<usize>,
     /// Whether no other text, such as a file's name, begins so.
     pub(super) is_distinctive: bool,
+}
+
+/// The shortest beginning of a token that is known as one, in bytes: what services begin them with, and more.
+const MIN_CUT_BYTES: usize = 5;
+/// What ends the pattern of a token of one length.
+const WORD_END: &str = r"(?-u:\b)";
+
+impl Shape {
+    /// Where a token begins that would go on with `rest`.
+    fn cut(&self, text: &str, rest: &str) -> Option<usize> {
+        let whole = [text, rest].concat();
+        let mut found = self.beginning.get()?.find_iter(&whole);
+        let cut = found
+            .find(|token| token.start() + MIN_CUT_BYTES <= text.len() && token.end() > text.len());
+        cut.map(|token| token.start())
+    }
+
+    /// The token that begins with the last characters of another one, where no gap is between them.
+    fn next_in(&self, text: &str, token: &Range<usize>) -> Option<Range<usize>> {
+        let from = token.start + self.marker.len();
+        let at = from + text.get(from..token.end)?.find(&self.marker)?;
+        let next = self.anywhere.get()?.find(text.get(at..)?)?;
+        (next.start() == 0).then(|| at..at + next.end())
+    }
 }
 
 /// Adds the ranges of tokens that begin where a word does.
@@ -61,7 +94,16 @@ pub(super) fn find_anywhere(text: &str) -> Vec<InnerToken> {
     let mut found = Vec::new();
     for shape in shapes_in(text) {
         let is_distinctive = shape.is_distinctive;
-        find_all(text, &shape.anywhere, |range| {
+        let mut ranges = Vec::new();
+        find_all(text, &shape.anywhere, |range| ranges.push(range));
+        if is_distinctive {
+            let behind: Vec<_> = ranges
+                .iter()
+                .filter_map(|range| shape.next_in(text, range))
+                .collect();
+            ranges.extend(behind);
+        }
+        for range in ranges {
             let token = text.get(range.clone()).unwrap_or_default();
             if (is_distinctive && is_mixed(token)) || is_dense(token) {
                 found.push(InnerToken {
@@ -69,9 +111,17 @@ pub(super) fn find_anywhere(text: &str) -> Vec<InnerToken> {
                     is_distinctive,
                 });
             }
-        });
+        }
     }
     found
+}
+
+/// Where a token begins that a text ends in the middle of: with more characters it would be one, and no other
+/// text begins so.
+pub(super) fn cut_at_end(text: &str) -> Option<usize> {
+    let shapes = shapes_in(text).filter(|shape| shape.is_distinctive);
+    let begins = shapes.flat_map(|shape| RESTS.iter().filter_map(|rest| shape.cut(text, rest)));
+    begins.min()
 }
 
 fn shapes_in(text: &str) -> impl Iterator<Item = &'static Shape> {
@@ -116,6 +166,7 @@ fn shape(token: Token) -> Shape {
         marker: token.marker,
         is_distinctive: token.distinctive,
         word: format!("{boundary}{}", token.pattern).into(),
+        beginning: token.pattern.trim_end_matches(WORD_END).to_owned().into(),
         anywhere: token.pattern.into(),
     }
 }
@@ -123,6 +174,37 @@ fn shape(token: Token) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_that_the_end_cuts_is_known_by_its_beginning() {
+        for text in [
+            "x ghp_0x3viyyVgUMK2wxNs",
+            "x AKIAIOSF",
+            "x dapi12",
+            "x npm_aB3",
+            "x xoxb-1234",
+        ] {
+            assert_eq!(cut_at_end(text), Some(2), "{text}");
+        }
+        for text in [
+            "x right",
+            "glpat",
+            "xox",
+            "AKI",
+            "highlight",
+            "the dapi",
+            "sk-learn",
+        ] {
+            assert_eq!(cut_at_end(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tokens_without_a_gap_are_both_found() {
+        let token = "ghp_0x3viyyVgUMK2wxNsDQQhCmxXHa1B2c3D4e5";
+        let found = find_anywhere(&token.repeat(2));
+        assert!(found.iter().any(|found| found.range.start == token.len()));
+    }
 
     #[test]
     fn every_shape_compiles_and_has_its_marker() {
