@@ -509,4 +509,24 @@ mod tests {
         let index = SearchIndex::open(&database).await.unwrap();
         assert_eq!(found(&index, [None, None]).await, []);
     }
+
+    #[tokio::test]
+    async fn an_index_of_an_older_layout_is_made_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("termd.db");
+        fs::write(&database, "").unwrap();
+        let index = SearchIndex::open(&database).await.unwrap();
+        put(&index, 1, &[(0, "alpha 12345")]).await;
+        {
+            let mut writer = index.writer.lock().await;
+            for statement in ["DROP TABLE numbers", "PRAGMA user_version = 1"] {
+                sqlx::query(statement).execute(&mut *writer).await.unwrap();
+            }
+        }
+        drop(index);
+        let index = SearchIndex::open(&database).await.unwrap();
+        assert_eq!(index.progress(1), None);
+        put(&index, 1, &[(0, "alpha 12345")]).await;
+        assert_eq!(found(&index, [None, Some("\"12345\"")]).await, [(1, 0)]);
+    }
 }

@@ -86,4 +86,27 @@ mod tests {
         );
         assert_eq!(in_numbers("é1234"), [false; 5]);
     }
+
+    #[test]
+    fn a_text_has_what_each_of_its_pieces_is_asked_by() {
+        let dump = "5e".repeat(MAX_RUN);
+        for text in [
+            "x1234567890 beef, c0ffee\t99 deadbeef;7",
+            "ü0x7f3a9c-é12345",
+            &dump,
+        ] {
+            let has = parts(text);
+            let has: Vec<&str> = has.split_whitespace().collect();
+            let characters: Vec<char> = text.chars().collect();
+            for start in 0..characters.len() {
+                for end in start..=characters.len() {
+                    let asked = query(&characters[start..end]).unwrap_or_default();
+                    let mut asked = asked.split('"').skip(1).step_by(2);
+                    let is_found = has.contains(&LONG)
+                        || asked.all(|part| part == LONG || has.contains(&part));
+                    assert!(is_found, "{:?}", &characters[start..end]);
+                }
+            }
+        }
+    }
 }

@@ -320,7 +320,7 @@ async fn the_last_line_is_found_however_long_the_output_is() {
 #[tokio::test]
 async fn lines_around_a_hit_are_given_over_the_edge_of_a_document() {
     let mut fixture = Fixture::new().await;
-    let lines: Vec<String> = (0..2_000).map(|at| format!("line {at} of many")).collect();
+    let lines: Vec<String> = (0..8_000).map(|at| format!("line {at} of many")).collect();
     let output = lines
         .iter()
         .flat_map(|line| format!("{line}\r\n").into_bytes());
