@@ -44,6 +44,7 @@ pub use profile::environment::{EnvRules, SecretVariables};
 pub use profile::error::MAX_PATHS;
 pub use profile::host_paths::HostPaths;
 pub use profile::limits::LimitsSpec;
+pub use profile::moved_settings::MovedSettings;
 pub use profile::protected_paths::MissingPath;
 pub use profile::quantity::{ByteSize, Percent, TimeSpan};
 pub use profile::sandbox::SandboxKind;

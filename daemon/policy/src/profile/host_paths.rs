@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::moved_settings::MovedSettings;
+
 /// Where things are on the host, links resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostPaths {
@@ -19,6 +21,8 @@ pub struct HostPaths {
     pub ssh_agent: Option<PathBuf>,
     /// The daemon's configuration directory.
     pub daemon_config: PathBuf,
+    /// Where variables have moved settings and secrets.
+    pub moved: MovedSettings,
 }
 
 impl HostPaths {

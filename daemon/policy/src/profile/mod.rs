@@ -8,6 +8,7 @@ pub(crate) mod error;
 mod escape_sockets;
 pub(crate) mod host_paths;
 pub(crate) mod limits;
+pub(crate) mod moved_settings;
 pub(crate) mod name;
 pub(crate) mod protected_paths;
 pub(crate) mod quantity;
@@ -102,7 +103,9 @@ impl Profile {
 
     /// What all its sandboxes together let a command access. `None` if it has no sandbox.
     pub fn sandbox_access(&self, host: &HostPaths) -> Option<SandboxAccess> {
-        let accesses = self.sandboxes.iter().filter_map(|spec| spec.access(host));
+        let mut host = host.clone();
+        host.moved.add(|name| self.env.value_set(name));
+        let accesses = self.sandboxes.iter().filter_map(|spec| spec.access(&host));
         accesses.reduce(SandboxAccess::merge)
     }
 

@@ -147,9 +147,18 @@ impl SandboxSpec {
             protected_names.extend(PROTECTED_EVERYWHERE.iter().map(|(name, _)| *name));
             let settings = REPOSITORY_SETTINGS.iter();
             repository_settings.extend(settings.map(|(path, absent, _)| (*path, *absent)));
-            let in_home = PROTECTED_IN_HOME.iter();
-            protected.extend(in_home.map(|(path, _)| (host.home.join(path), MissingPath::Ignore)));
-            hidden.extend(SECRETS_IN_HOME.iter().map(|(path, _)| host.home.join(path)));
+            let places = |path: &str| {
+                let mut places = host.moved.elsewhere(Path::new(path));
+                places.push(host.home.join(path));
+                places
+            };
+            let in_home = PROTECTED_IN_HOME.iter().flat_map(|(path, _)| places(path));
+            let moved = host.moved.protected().cloned();
+            let moved = moved.chain(self.directories_in_workspace(host));
+            let settings = in_home.chain(moved);
+            protected.extend(settings.map(|path| (path, MissingPath::Ignore)));
+            hidden.extend(SECRETS_IN_HOME.iter().flat_map(|(path, _)| places(path)));
+            hidden.extend(host.moved.hidden(host).cloned());
         }
         let named = self.protected.iter().map(absolute);
         protected.extend(named.map(|path| (path, MissingPath::Ignore)));
@@ -171,6 +180,20 @@ impl SandboxSpec {
         })
     }
 
+    /// Directories of settings that lie in the workspace, but for those that the profile lets be written.
+    fn directories_in_workspace<'a>(
+        &'a self,
+        host: &'a HostPaths,
+    ) -> impl Iterator<Item = PathBuf> + 'a {
+        let is_in_workspace = |path: &&PathBuf| path.starts_with(&host.workspace);
+        let is_named = |path: &PathBuf| {
+            let mut writable = self.writable.iter().map(|named| host.place(named));
+            writable.any(|named| named.starts_with(path))
+        };
+        let directories = host.moved.directories(host).filter(is_in_workspace);
+        directories.filter(move |path| !is_named(path)).cloned()
+    }
+
     /// Whether the directory that a command starts in may be written. Whoever asks for a command chooses
     /// that directory. So a directory that holds everything, or the settings of a program, is only
     /// written if the profile names it.
@@ -185,6 +208,9 @@ impl SandboxSpec {
         let hides = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
         let first = in_home.and_then(|below| below.components().next());
         let is_of_a_program = first.is_some_and(hides);
+        let mut moved = host.moved.directories(host);
+        let is_of_a_program =
+            is_of_a_program || moved.any(|settings| workspace.starts_with(settings));
         let holds_home = host.home.starts_with(workspace);
         let is_the_systems = NO_WORKSPACES
             .iter()
@@ -209,13 +235,15 @@ fn escape_sockets(host: &HostPaths) -> (Vec<PathBuf>, Vec<PathBuf>) {
             None => (Path::new(*path), false),
         };
         let list = if is_prefix { &mut prefixes } else { &mut paths };
-        match path.strip_prefix(TEMPORARY[0]) {
-            Ok(below) => {
-                let directories = usual.iter().chain(&host.temporary);
-                list.extend(directories.map(|directory| directory.join(below)));
-            }
-            Err(_) => list.push(host.place(path)),
+        if let Ok(below) = path.strip_prefix(TEMPORARY[0]) {
+            let directories = usual.iter().chain(&host.temporary);
+            list.extend(directories.map(|directory| directory.join(below)));
+            continue;
         }
+        if let Ok(below) = path.strip_prefix("~") {
+            list.extend(host.moved.elsewhere(below));
+        }
+        list.push(host.place(path));
     }
     (paths, prefixes)
 }

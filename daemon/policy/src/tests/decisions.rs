@@ -10,7 +10,7 @@ use super::rules::rules;
 use crate::SecretVariables::Drop;
 use crate::{
     ByteSize, CompiledGate, Completeness, Decision, GitAccess, HostPaths, Invocation, MissingPath,
-    Policy, Request, SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
+    MovedSettings, Policy, Request, SandboxAccess, SandboxBuilder, SandboxKind, TimeSpan,
 };
 
 fn decide(policy: &Policy, line: &str, gate: &CompiledGate) -> Decision {
@@ -330,6 +330,7 @@ fn places() -> HostPaths {
         runtime_dir: Some("/run/user/1000".into()),
         ssh_agent: Some("/run/user/1000/ssh".into()),
         daemon_config: "/home/u/.config/termd".into(),
+        moved: MovedSettings::default(),
     }
 }
 
@@ -369,6 +370,83 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
     let alone = decide(&policy, "cargo build", &gate).profile;
     assert!(alone.env.passes("CARGO_TOKEN".as_ref(), "x".as_ref(), Drop));
     assert!(!alone.env.passes("NPM_TOKEN".as_ref(), "x".as_ref(), Drop));
+}
+
+#[test]
+fn settings_that_variables_move_are_held_there_too() {
+    let toml = "[fronts.mcp]\nprofile = 'p'\n[profiles.p]\nsandbox = 'workspace'";
+    let walls = |more: &str, workspace: &str| {
+        let policy = rules(&format!("{toml}\n{more}")).unwrap();
+        let profile = decide(&policy, "ls", &CompiledGate::default()).profile;
+        let moved = MovedSettings::of(|name| {
+            let value = match name {
+                "XDG_CONFIG_HOME" => "/home/u/cfg",
+                "XDG_DATA_HOME" => "/home/u/dat",
+                "ZDOTDIR" => "/home/u/zsh",
+                "ENV" => "/home/u/sh/rc",
+                "GNUPGHOME" => "/home/u/gpg",
+                "DOCKER_CONFIG" => "/home/u/dock",
+                "KUBECONFIG" => "/home/u/k1:/home/u/k2:relative",
+                "HISTFILE" => "/dev/null",
+                "CARGO_HOME" => "/home/u",
+                _ => return None,
+            };
+            Some(value.into())
+        });
+        let places = HostPaths {
+            workspace: workspace.into(),
+            moved,
+            ..places()
+        };
+        profile.sandbox_access(&places).unwrap()
+    };
+    let found = walls("", "/home/u/src/x");
+    for path in paths(&[
+        "/home/u/cfg/fish",
+        "/home/u/cfg/systemd",
+        "/home/u/zsh/.zshrc",
+        "/home/u/sh/rc",
+        "/home/u/.config/fish",
+        "/home/u/.zshrc",
+    ]) {
+        assert!(
+            found.protected.iter().any(|(held, _)| *held == path),
+            "{path:?}"
+        );
+    }
+    for path in paths(&[
+        "/home/u/gpg",
+        "/home/u/.gnupg",
+        "/home/u/cfg/gh",
+        "/home/u/dock/config.json",
+        "/home/u/k1",
+        "/home/u/k2",
+        "/home/u/dat/keyrings",
+        "/home/u/dat/containers/podman",
+    ]) {
+        assert!(found.hidden.contains(&path), "{path:?}");
+    }
+    assert!(!found.hidden.contains(&"/dev/null".into()));
+    assert!(!found.hidden.contains(&"/home/u".into()));
+    for (workspace, is_taken) in [
+        ("/home/u/src/x", true),
+        ("/home/u/cfg", false),
+        ("/home/u/cfg/systemd/user", false),
+        ("/home/u/dat/x", false),
+        ("/home/u/zsh", false),
+    ] {
+        let writable = walls("", workspace).writable;
+        assert_eq!(
+            writable.contains(&workspace.into()),
+            is_taken,
+            "{workspace}"
+        );
+    }
+    let set = "env.set = { XDG_CONFIG_HOME = '/home/u/other' }";
+    let found = walls(set, "/home/u/other/fish");
+    assert!(!found.writable.contains(&"/home/u/other/fish".into()));
+    assert!(found.hidden.contains(&"/home/u/other/gh".into()));
+    assert!(found.hidden.contains(&"/home/u/cfg/gh".into()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::git;
 use super::link_resolver::LinkResolver;
-use termd_policy::HostPaths;
+use termd_policy::{HostPaths, MovedSettings};
 
 /// The places of a command that starts in this directory. Looks at the file system.
 pub(super) fn places(
@@ -47,6 +47,8 @@ pub(super) fn places(
         }
     }
     let runtime_dir = variable("XDG_RUNTIME_DIR").filter(absolute);
+    let mut moved = MovedSettings::of(|name| env::var_os(name));
+    moved.resolve_links(|path| links.real_path(path));
     Ok(HostPaths {
         is_repository: repository.is_some_and(git::is_work_tree),
         workspace: repository.unwrap_or(&cwd).to_owned(),
@@ -55,6 +57,7 @@ pub(super) fn places(
         ssh_agent: variable("SSH_AUTH_SOCK").filter(absolute),
         runtime_dir: Some(runtime_dir.unwrap_or_else(usual_runtime_dir)),
         daemon_config: config_dir.to_owned(),
+        moved,
     })
 }
 
