@@ -112,6 +112,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     ("secrets_behind_links_are_not_read", hidden::links),
     (
+        "settings_that_variables_move_are_held",
+        hidden::moved_by_variables,
+    ),
+    (
         "names_that_come_and_go_refuse_no_start",
         hidden::busy_directories,
     ),
@@ -140,12 +144,17 @@ fn sandboxed(profile: &str) -> Option<TestDaemon> {
 }
 
 fn sandboxed_in(home: Home, profile: &str) -> Option<TestDaemon> {
+    sandboxed_with(home, profile, &[])
+}
+
+/// The same, with variables in the daemon's environment.
+fn sandboxed_with(home: Home, profile: &str, env: &[(&str, &str)]) -> Option<TestDaemon> {
     home.configure(&format!(
         "kill_grace_ms = 300\n[policy.fronts.cli]\nprofile = 'boxed'\n[policy.profiles.boxed]\n\
          sandbox = 'workspace'\n{profile}"
     ));
     fs::create_dir(home.user_home().join("plain")).unwrap();
-    let daemon = TestDaemon::start_in(home);
+    let daemon = TestDaemon::start_with(home, env);
     let params = json!({ "command": "/bin/true", "cwd": daemon.user_home().join("plain") });
     match daemon.client().request("session.create", &params) {
         Ok(_) => Some(daemon),

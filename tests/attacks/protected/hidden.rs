@@ -6,7 +6,9 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{inside, outside, sandboxed};
+use termd_test_support::Home;
+
+use super::{inside, outside, sandboxed, sandboxed_with};
 
 /// Sockets whose other end acts outside, below the home.
 const SOCKETS: &[&str] = &[
@@ -191,6 +193,52 @@ pub(super) fn links() {
         let script = "cd ~/dot; cat aws/credentials op/config seen 2>/dev/null";
         assert_eq!(inside(&daemon, cwd, script), "dot/seen\r\n", "{cwd}");
     }
+}
+
+/// Variables of the daemon's environment, and those of the profile, name other places than the usual ones.
+pub(super) fn moved_by_variables() {
+    let home = Home::create();
+    let user_home = fs::canonicalize(home.user_home()).unwrap();
+    let variables = [
+        ("XDG_DATA_HOME", "dat"),
+        ("ZDOTDIR", "zsh"),
+        ("CARGO_HOME", "cargo"),
+        ("ENV", "work/sh/rc"),
+        ("GNUPGHOME", "gpg"),
+        ("KUBECONFIG", "kube.conf"),
+        ("NETRC", "nrc"),
+    ];
+    let named = variables.map(|(name, path)| (name, user_home.join(path).display().to_string()));
+    let env: Vec<(&str, &str)> = named
+        .iter()
+        .map(|(name, path)| (*name, path.as_str()))
+        .collect();
+    let set = format!(
+        "env.set = {{ GH_CONFIG_DIR = '{}' }}",
+        user_home.join("gh").display()
+    );
+    let Some(daemon) = sandboxed_with(home, &set, &env) else {
+        return;
+    };
+    outside(
+        &daemon,
+        "mkdir -p work/sh dat/systemd/user zsh cargo gpg gh; \
+         for file in work/sh/rc gpg/key kube.conf nrc gh/hosts.yml seen; do echo $file > $file; done",
+    );
+    for (cwd, file) in [
+        ("dat", "systemd/user/x.service"),
+        ("dat/systemd/user", "x.service"),
+        ("zsh", ".zshenv"),
+        ("cargo", "config.toml"),
+        ("gh", "config.yml"),
+        ("work", "sh/rc"),
+    ] {
+        inside(&daemon, cwd, &format!("echo written > {file}"));
+        let left = fs::read_to_string(user_home.join(cwd).join(file)).unwrap_or_default();
+        assert_ne!(left, "written\n", "{cwd}/{file}");
+    }
+    let script = "cd; cat gpg/key kube.conf nrc gh/hosts.yml seen 2>/dev/null";
+    assert_eq!(inside(&daemon, "work", script), "seen\r\n");
 }
 
 /// Programs outside make and remove names beside hidden ones, as editors and agents do when they save.
