@@ -195,7 +195,7 @@ pub(super) fn links() {
     }
 }
 
-/// Variables of the daemon's environment, and those of the profile, name other places than the usual ones.
+/// Variables of the daemon's environment name other places than the usual ones.
 pub(super) fn moved_by_variables() {
     let home = Home::create();
     let user_home = fs::canonicalize(home.user_home()).unwrap();
@@ -207,17 +207,14 @@ pub(super) fn moved_by_variables() {
         ("GNUPGHOME", "gpg"),
         ("KUBECONFIG", "kube.conf"),
         ("NETRC", "nrc"),
+        ("GH_CONFIG_DIR", "gh"),
     ];
     let named = variables.map(|(name, path)| (name, user_home.join(path).display().to_string()));
     let env: Vec<(&str, &str)> = named
         .iter()
         .map(|(name, path)| (*name, path.as_str()))
         .collect();
-    let set = format!(
-        "env.set = {{ GH_CONFIG_DIR = '{}' }}",
-        user_home.join("gh").display()
-    );
-    let Some(daemon) = sandboxed_with(home, &set, &env) else {
+    let Some(daemon) = sandboxed_with(home, "", &env) else {
         return;
     };
     outside(

@@ -111,11 +111,6 @@ pub struct FilteredEnv {
 }
 
 impl EnvRules {
-    /// The value that they set a variable to.
-    pub(super) fn value_set(&self, name: &str) -> Option<OsString> {
-        self.set.get(name).map(OsString::from)
-    }
-
     /// The rules of a client's kind together with those of a profile. `secrets` and `only` of the profile
     /// replace those of the kind; the lists of the profile are added.
     pub fn of(front: &EnvSpec, profile: &EnvSpec) -> Self {

@@ -103,9 +103,7 @@ impl Profile {
 
     /// What all its sandboxes together let a command access. `None` if it has no sandbox.
     pub fn sandbox_access(&self, host: &HostPaths) -> Option<SandboxAccess> {
-        let mut host = host.clone();
-        host.moved.add(|name| self.env.value_set(name));
-        let accesses = self.sandboxes.iter().filter_map(|spec| spec.access(&host));
+        let accesses = self.sandboxes.iter().filter_map(|spec| spec.access(host));
         accesses.reduce(SandboxAccess::merge)
     }
 

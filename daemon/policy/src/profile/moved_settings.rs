@@ -5,8 +5,6 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::host_paths::HostPaths;
-
 /// What a variable says of settings.
 #[derive(Debug, Clone, Copy)]
 enum Moved {
@@ -109,32 +107,28 @@ const NO_FILES: [&str; 2] = ["/dev", "/proc"];
 pub struct MovedSettings(BTreeMap<&'static str, Vec<PathBuf>>);
 
 impl MovedSettings {
-    /// The places that these variables name. A value may be a list (`KUBECONFIG`); a relative path in it
-    /// means nothing.
-    pub fn of(value: impl Fn(&str) -> Option<OsString>) -> Self {
-        let mut moved = Self::default();
-        moved.add(value);
-        moved
-    }
-
-    /// Adds the places that these variables name.
-    pub(super) fn add(&mut self, value: impl Fn(&str) -> Option<OsString>) {
+    /// The places that these variables name, and what their links lead to. A value may be a list
+    /// (`KUBECONFIG`); a relative path in it means nothing, and neither does what holds the home
+    /// (`ZDOTDIR=$HOME`).
+    pub fn of(
+        home: &Path,
+        value: impl Fn(&str) -> Option<OsString>,
+        mut real_path: impl FnMut(&Path) -> Option<PathBuf>,
+    ) -> Self {
+        let is_place = |path: &PathBuf| {
+            let is_file = !NO_FILES.iter().any(|no_file| path.starts_with(no_file));
+            path.is_absolute() && is_file && !home.starts_with(path)
+        };
+        let mut moved = BTreeMap::new();
         for (name, _) in VARIABLES {
             let value = value(name).unwrap_or_default();
-            let is_file = |path: &PathBuf| {
-                path.is_absolute() && !NO_FILES.iter().any(|no_file| path.starts_with(no_file))
-            };
-            let paths = env::split_paths(&value).filter(is_file);
-            self.0.entry(*name).or_default().extend(paths);
+            let mut paths: Vec<PathBuf> = env::split_paths(&value).collect();
+            paths.extend(env::split_paths(&value).filter_map(|path| real_path(&path)));
+            paths.retain(is_place);
+            paths.dedup();
+            moved.insert(*name, paths);
         }
-    }
-
-    /// Adds what links in the places lead to.
-    pub fn resolve_links(&mut self, mut real_path: impl FnMut(&Path) -> Option<PathBuf>) {
-        for paths in self.0.values_mut() {
-            let real: Vec<_> = paths.iter().filter_map(|path| real_path(path)).collect();
-            paths.extend(real);
-        }
+        Self(moved)
     }
 
     fn places(&self) -> impl Iterator<Item = (Moved, &PathBuf)> {
@@ -167,20 +161,15 @@ impl MovedSettings {
         self.places().filter_map(of_kind)
     }
 
-    /// The files that hold secrets. What holds the home is none.
-    pub(super) fn hidden<'a>(&'a self, host: &'a HostPaths) -> impl Iterator<Item = &'a PathBuf> {
+    /// The files that hold secrets.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = &PathBuf> {
         let of_kind = |(moved, path)| matches!(moved, Hidden).then_some(path);
-        let is_file = |path: &&PathBuf| !host.home.starts_with(path);
-        self.places().filter_map(of_kind).filter(is_file)
+        self.places().filter_map(of_kind)
     }
 
-    /// The directories of settings, but for what holds the home (`ZDOTDIR=$HOME`).
-    pub(super) fn directories<'a>(
-        &'a self,
-        host: &'a HostPaths,
-    ) -> impl Iterator<Item = &'a PathBuf> {
+    /// The directories of settings.
+    pub(super) fn directories(&self) -> impl Iterator<Item = &PathBuf> {
         let of_kind = |(moved, path)| matches!(moved, Directory(_) | Files(_)).then_some(path);
-        let is_directory = |path: &&PathBuf| !host.home.starts_with(path);
-        self.places().filter_map(of_kind).filter(is_directory)
+        self.places().filter_map(of_kind)
     }
 }

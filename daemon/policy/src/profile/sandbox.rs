@@ -158,7 +158,7 @@ impl SandboxSpec {
             let settings = in_home.chain(moved);
             protected.extend(settings.map(|path| (path, MissingPath::Ignore)));
             hidden.extend(SECRETS_IN_HOME.iter().flat_map(|(path, _)| places(path)));
-            hidden.extend(host.moved.hidden(host).cloned());
+            hidden.extend(host.moved.hidden().cloned());
         }
         let named = self.protected.iter().map(absolute);
         protected.extend(named.map(|path| (path, MissingPath::Ignore)));
@@ -190,7 +190,7 @@ impl SandboxSpec {
             let mut writable = self.writable.iter().map(|named| host.place(named));
             writable.any(|named| named.starts_with(path))
         };
-        let directories = host.moved.directories(host).filter(is_in_workspace);
+        let directories = host.moved.directories().filter(is_in_workspace);
         directories.filter(move |path| !is_named(path)).cloned()
     }
 
@@ -208,7 +208,7 @@ impl SandboxSpec {
         let hides = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
         let first = in_home.and_then(|below| below.components().next());
         let is_of_a_program = first.is_some_and(hides);
-        let mut moved = host.moved.directories(host);
+        let mut moved = host.moved.directories();
         let is_of_a_program =
             is_of_a_program || moved.any(|settings| workspace.starts_with(settings));
         let holds_home = host.home.starts_with(workspace);

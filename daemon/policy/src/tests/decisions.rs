@@ -375,10 +375,10 @@ fn of_several_profiles_the_strictest_of_each_thing_holds() {
 #[test]
 fn settings_that_variables_move_are_held_there_too() {
     let toml = "[fronts.mcp]\nprofile = 'p'\n[profiles.p]\nsandbox = 'workspace'";
-    let walls = |more: &str, workspace: &str| {
-        let policy = rules(&format!("{toml}\n{more}")).unwrap();
+    let walls = |workspace: &str| {
+        let policy = rules(toml).unwrap();
         let profile = decide(&policy, "ls", &CompiledGate::default()).profile;
-        let moved = MovedSettings::of(|name| {
+        let value = |name: &str| {
             let value = match name {
                 "XDG_CONFIG_HOME" => "/home/u/cfg",
                 "XDG_DATA_HOME" => "/home/u/dat",
@@ -388,11 +388,12 @@ fn settings_that_variables_move_are_held_there_too() {
                 "DOCKER_CONFIG" => "/home/u/dock",
                 "KUBECONFIG" => "/home/u/k1:/home/u/k2:relative",
                 "HISTFILE" => "/dev/null",
-                "CARGO_HOME" => "/home/u",
+                "CARGO_HOME" | "PASSWORD_STORE_DIR" => "/home/u",
                 _ => return None,
             };
             Some(value.into())
-        });
+        };
+        let moved = MovedSettings::of("/home/u".as_ref(), value, |_| None);
         let places = HostPaths {
             workspace: workspace.into(),
             moved,
@@ -400,7 +401,7 @@ fn settings_that_variables_move_are_held_there_too() {
         };
         profile.sandbox_access(&places).unwrap()
     };
-    let found = walls("", "/home/u/src/x");
+    let found = walls("/home/u/src/x");
     for path in paths(&[
         "/home/u/cfg/fish",
         "/home/u/cfg/systemd",
@@ -435,18 +436,13 @@ fn settings_that_variables_move_are_held_there_too() {
         ("/home/u/dat/x", false),
         ("/home/u/zsh", false),
     ] {
-        let writable = walls("", workspace).writable;
+        let writable = walls(workspace).writable;
         assert_eq!(
             writable.contains(&workspace.into()),
             is_taken,
             "{workspace}"
         );
     }
-    let set = "env.set = { XDG_CONFIG_HOME = '/home/u/other' }";
-    let found = walls(set, "/home/u/other/fish");
-    assert!(!found.writable.contains(&"/home/u/other/fish".into()));
-    assert!(found.hidden.contains(&"/home/u/other/gh".into()));
-    assert!(found.hidden.contains(&"/home/u/cfg/gh".into()));
 }
 
 #[test]

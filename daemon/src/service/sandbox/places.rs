@@ -47,8 +47,8 @@ pub(super) fn places(
         }
     }
     let runtime_dir = variable("XDG_RUNTIME_DIR").filter(absolute);
-    let mut moved = MovedSettings::of(|name| env::var_os(name));
-    moved.resolve_links(|path| links.real_path(path));
+    let real = |path: &Path| links.real_path(path);
+    let moved = MovedSettings::of(&home, |name| env::var_os(name), real);
     Ok(HostPaths {
         is_repository: repository.is_some_and(git::is_work_tree),
         workspace: repository.unwrap_or(&cwd).to_owned(),
