@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::error::{ConfigError, place, shown};
@@ -34,13 +34,20 @@ impl ConfigFile {
             path: path.to_owned(),
             source,
         };
-        let mut file = match File::open(path) {
+        // A pipe would be waited for.
+        let flags = nix::libc::O_NONBLOCK;
+        let opened = File::options().read(true).custom_flags(flags).open(path);
+        let file = match opened {
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
                 return Self::parse(String::new(), path);
             }
             opened => opened.map_err(unreadable)?,
         };
         let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            let (path, problem) = (path.to_owned(), "is no regular file");
+            return Err(ConfigError::Unfit { path, problem });
+        }
         if metadata.len() > MAX_CONFIG_BYTES {
             return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
         }
@@ -53,6 +60,7 @@ impl ConfigFile {
             return Err(ConfigError::Unfit { path, problem });
         }
         let mut text = String::new();
+        let mut file = file.take(MAX_CONFIG_BYTES);
         file.read_to_string(&mut text).map_err(unreadable)?;
         Self::parse(text, path)
     }
@@ -105,9 +113,23 @@ fn problem_of(metadata: &Metadata) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let [pipe, endless] = ["pipe", "endless"].map(|name| directory.path().join(name));
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        symlink("/dev/zero", &endless).unwrap();
+        for path in [&pipe, &endless, &directory.path().to_owned()] {
+            let refused = ConfigFile::load(path).unwrap_err().to_string();
+            assert!(refused.ends_with("is no regular file"), "{refused}");
+        }
+    }
 
     #[test]
     fn a_file_that_everybody_may_write_is_refused() {

@@ -18,7 +18,7 @@ pub enum ConfigError {
         /// The error.
         source: io::Error,
     },
-    /// Somebody else may change the file.
+    /// It is no file, or somebody else may change it.
     #[error("{} {problem}", path.display())]
     Unfit {
         /// The file.

@@ -201,6 +201,7 @@ pub(super) const PROTECTED_IN_HOME: &[(&str, &str)] = &[
     (".cargo/config.toml", "names programs that cargo runs"),
     (".tmux.conf", "runs programs"),
     (".vimrc", "runs programs"),
+    (".vim", "runs programs"),
     (".config/nvim", "runs programs"),
     (".claude", "hooks and permissions of an agent"),
     (".claude.json", "the same"),
