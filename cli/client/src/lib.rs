@@ -30,6 +30,6 @@ pub mod waiting_question;
 pub use error::{BadAnswer, ClientError};
 pub use jsonrpsee::core::client::Subscription;
 pub use link::{Introduction, Link, StartPolicy};
-pub use output_reader::{Form, OutputReader, Page};
+pub use output_reader::{Form, OutputReader, Page, gap_note};
 pub use pool::Pool;
 pub use rpc::{RawRequest, Request, Rpc};

@@ -53,26 +53,27 @@ pub struct Page {
 impl Page {
     /// A line for a person about the gap before this page.
     pub fn gap_note(&self) -> Option<String> {
-        let Gap { start, end, cause } = self.gap?;
-        let why = match cause {
-            GapCause::TerminalQuota => " (store.terminal_quota)",
-            GapCause::TotalQuota => " (store.total_quota)",
-            GapCause::FreeFloor => " (the disk was below store.free_floor)",
-            GapCause::Retention => " (retention)",
-            GapCause::Deleted => {
-                return Some("the output was deleted (termctl delete)".to_owned());
-            }
-            GapCause::Lost => "",
-        };
-        Some(format!(
-            "output from offset {start} to {end} is no longer kept{why}"
-        ))
+        self.gap.map(gap_note)
     }
 
     /// Whether no more output will come.
     pub fn is_last(&self) -> bool {
         self.at_end && self.state != TerminalState::Running
     }
+}
+
+/// A line for a person about output that is not kept.
+pub fn gap_note(gap: Gap) -> String {
+    let Gap { start, end, cause } = gap;
+    let why = match cause {
+        GapCause::TerminalQuota => " (store.terminal_quota)",
+        GapCause::TotalQuota => " (store.total_quota)",
+        GapCause::FreeFloor => " (the disk was below store.free_floor)",
+        GapCause::Retention => " (retention)",
+        GapCause::Deleted => return "the output was deleted (termctl delete)".to_owned(),
+        GapCause::Lost => "",
+    };
+    format!("output from offset {start} to {end} is no longer kept{why}")
 }
 
 /// Reads a terminal's output onwards, page by page.

@@ -129,6 +129,17 @@ fn read_says_once_what_is_not_kept() {
     assert!(object["text"] == flooded.kept_from(0).as_str());
 }
 
+#[test]
+fn export_says_once_what_is_not_kept() {
+    let flooded = FloodedTerminal::start();
+    for format in ["asciicast", "asciicast-v2", "raw", "text", "html"] {
+        let args = ["export", &flooded.id, "--format", format];
+        let output = termctl(&flooded.daemon, &args);
+        assert_eq!(output.err, flooded.note(), "{format}");
+        assert_eq!(output.code, Some(0), "{format}");
+    }
+}
+
 /// The output behind the gap is longer than a page and holds no text.
 #[test]
 fn a_gap_without_text_behind_it_is_said_too() {

@@ -22,6 +22,7 @@ use crate::direction_marks::without_direction_marks;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::json;
+use crate::output;
 use crate::output_file::OutputFile;
 use crate::signal_number::SIGXFSZ;
 use crate::signals::{self, Signals};
@@ -81,6 +82,9 @@ async fn copy(
     let mut reader = OutputReader::new(link, terminal, ReadFrom::Offset(info.start)).in_form(form);
     loop {
         let page = reader.page(MAX_READ_BYTES).await?;
+        if let Some(note) = page.gap_note() {
+            output::note(&note);
+        }
         if is_for_person {
             sink.write(&without_direction_marks(&page.bytes))?;
         } else {

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use termd_client::{BadAnswer, Link};
+use termd_client::{BadAnswer, Link, gap_note};
 use termd_proto::command::CommandInfo;
 use termd_proto::terminal::{
     Encoding, MAX_READ_BYTES, OutputSize, ReadFrom, ReadResult, ReadTerminal, TerminalInfo,
@@ -13,6 +13,7 @@ use super::cast::Event;
 use super::recording::Recording;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::output;
 
 /// A recording that is read page by page.
 #[derive(Debug)]
@@ -68,6 +69,9 @@ impl<'a> Playback<'a> {
         mut each: impl FnMut(i64, Event) -> Result<(), CliError>,
     ) -> Result<i64, CliError> {
         loop {
+            if let Some(gap) = self.page.gap {
+                output::note(&gap_note(gap));
+            }
             let data = self.page.data.as_deref().unwrap_or_default();
             let mut bytes = STANDARD.decode(data).map_err(BadAnswer::from)?;
             let times = self.page.times.take().unwrap_or_default();
