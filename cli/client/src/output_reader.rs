@@ -143,6 +143,11 @@ impl<'a> OutputReader<'a> {
         }
     }
 
+    /// Reads from this offset next.
+    pub fn read_from(&mut self, offset: Offset) {
+        self.from = ReadFrom::Offset(offset);
+    }
+
     async fn read(&mut self, max_bytes: u64, wait_ms: Option<u64>) -> Result<Page, ClientError> {
         let max_bytes_asked = Some(max_bytes.clamp(MIN_READ_BYTES, MAX_READ_BYTES));
         let encoding = Some(match self.form {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use termd_client::{Form, Link, OutputReader};
+use termd_client::{Form, Link, OutputReader, Page};
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands, ShowCommand};
 use termd_proto::terminal::{
     Encoding, ExitStatus, MAX_READ_BYTES, ReadFrom, ReadTerminal, ShowTerminal, TerminalInfo,
@@ -166,12 +166,17 @@ impl<'a> ShellCommand<'a> {
             // The end is read before the output, so that all that comes before it is.
             let terminal = terminal(link, id).await?;
             let command = link.repeat(&request).await?;
-            let page = reader.page(PAGE_BYTES).await?;
+            let mut page = reader.page(PAGE_BYTES).await?;
+            let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
+            if !is_over && is_unfinished(&page) {
+                // What comes next may change it: it is read again then, from its beginning.
+                reader.read_from(page.start);
+                page.bytes.clear();
+            }
             if let Some(note) = page.gap_note() {
                 output::note(&note);
             }
             let has_more = !page.at_end || !page.bytes.is_empty();
-            let is_over = command.ended_at_ms.is_some() || terminal.state != TerminalState::Running;
             output.write(page.bytes).await?;
             if is_over && !has_more {
                 if !ran(&command) {
@@ -187,6 +192,12 @@ impl<'a> ShellCommand<'a> {
             }
         }
     }
+}
+
+/// Whether a page is one line that has not ended, and no piece of a longer one.
+fn is_unfinished(page: &Page) -> bool {
+    let is_whole = page.end.since(page.start) < PAGE_BYTES;
+    is_whole && !page.bytes.contains(&b'\n')
 }
 
 /// Whether the shell has run a line that it has read. One that it has not run has an exit code, and
