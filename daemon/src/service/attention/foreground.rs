@@ -22,7 +22,7 @@ use crate::terminal::wait::program::{Program, foreground, waits_without_end};
 /// How long a full-screen program without a cursor is quiet before it counts as waiting for keys where the
 /// kernel does not say that it does: longer than programs that show the state of something pause between
 /// two looks at it (top: 3 s).
-const FULL_SCREEN_QUIET: Duration = Duration::from_millis(3_500);
+const KEYS_QUIET: Duration = Duration::from_millis(3_500);
 /// How long a line editor that shows no prompt which is known as one is quiet before it counts as waiting: it
 /// may be on the way to one that is.
 const LINE_QUIET: Duration = Duration::from_millis(300);
@@ -88,7 +88,7 @@ pub(super) async fn look(
 /// The full-screen program that waits for keys, and does not just pause.
 async fn awaits_keys(terminal: &Terminal, seen: &Activity) -> Option<Program> {
     let program = foreground(terminal.record.pid)?;
-    if Duration::from_millis(seen.quiet_ms) >= FULL_SCREEN_QUIET {
+    if Duration::from_millis(seen.quiet_ms) >= KEYS_QUIET {
         return Some(program);
     }
     if !reads_keys(terminal, &program) {
