@@ -1,12 +1,15 @@
 //! A terminal that was recorded elsewhere: packed as it comes, and stored whole or not at all.
 
 use std::io;
+use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnection;
 use termd_policy::secrets::redact::Redactor;
 use termd_proto::{Offset, TerminalId};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
+use super::Store;
+use super::audit::entry::AuditEntry;
 use super::commands::{CommandChange, CommandWrite, put_command};
 use super::error::StoreError;
 use super::terminals::{TerminalRow, put_terminal, raise_end};
@@ -16,6 +19,7 @@ use super::transcript::checkpoints::{
     CheckpointUse, PackedCheckpoint, ScreenCheckpoint, SizeChange, put_checkpoint, put_size,
 };
 use super::transcript::encoding::Packer;
+use super::writer::queue::{ImportRequest, Urgent};
 
 /// The output of a recording, packed block by block.
 pub struct ImportedOutput {
@@ -41,6 +45,28 @@ pub struct ImportedTerminal {
     pub screen: ScreenCheckpoint,
     /// Screens to look back from.
     pub keyframes: Vec<ScreenCheckpoint>,
+}
+
+impl Store {
+    /// Stores a terminal that was recorded elsewhere, and the record of that: both, or nothing.
+    pub async fn import(
+        &self,
+        terminal: ImportedTerminal,
+        entry: AuditEntry,
+    ) -> Result<(), StoreError> {
+        let entry = self.redacted(entry).await?;
+        let redactor = Arc::clone(&self.redactor);
+        let packed = tokio::task::spawn_blocking(move || terminal.pack(&redactor));
+        let terminal = Box::new(packed.await.map_err(|_| StoreError::Closed)?);
+        let (done, stored) = oneshot::channel();
+        let import = ImportRequest {
+            terminal,
+            entry,
+            done,
+        };
+        self.urgent.send(Urgent::Import(Box::new(import))).await?;
+        stored.await?
+    }
 }
 
 impl ImportedOutput {

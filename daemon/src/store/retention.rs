@@ -5,8 +5,10 @@
 //! running terminal is never dropped.
 
 use sqlx::sqlite::SqliteConnection;
+use termd_proto::TerminalId;
 use tokio::sync::{mpsc, oneshot};
 
+use super::Store;
 use super::error::StoreError;
 use super::transcript::usage::transcript_bytes;
 use super::writer::prune::{Pruned, Reason, Step};
@@ -22,6 +24,55 @@ pub struct Retention {
     pub transcript_bytes: u64,
     /// The age at which audit records are dropped, in milliseconds.
     pub audit_age_ms: i64,
+}
+
+impl Store {
+    /// Drops what is past retention, records it, and returns the terminals whose transcripts were
+    /// dropped. Cancel safe: the next pass goes on.
+    pub async fn apply_retention(
+        &self,
+        retention: &Retention,
+        now_ms: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let dropped = self.drop_transcripts(retention, now_ms).await?;
+        let before_ms = now_ms.saturating_sub(retention.audit_age_ms);
+        drop_records(&self.urgent, before_ms, now_ms).await?;
+        free_pages(&self.urgent).await?;
+        Ok(dropped)
+    }
+
+    /// Drops the transcripts of ended terminals, oldest first, until all together take no more than
+    /// `bytes` as stored. Records it, and returns the terminals.
+    pub async fn shrink_transcripts(
+        &self,
+        bytes: u64,
+        now_ms: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let retention = Retention {
+            transcript_age_ms: i64::MAX,
+            transcript_bytes: bytes,
+            audit_age_ms: i64::MAX,
+        };
+        let dropped = self.drop_transcripts(&retention, now_ms).await?;
+        free_pages(&self.urgent).await?;
+        Ok(dropped)
+    }
+
+    /// Deletes a closed terminal's output, screen, argv, directory and commands' texts, and overwrites
+    /// the pages that held them.
+    pub async fn erase_transcript(&self, id: &TerminalId, at_ms: i64) -> Result<(), StoreError> {
+        erase_transcript(&self.urgent, id.to_string(), at_ms).await?;
+        free_pages(&self.urgent).await
+    }
+
+    async fn drop_transcripts(
+        &self,
+        retention: &Retention,
+        now_ms: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let expired = expired(&mut *self.reader().await?, retention, now_ms).await?;
+        drop_transcripts(&self.urgent, expired, now_ms).await
+    }
 }
 
 /// A transcript that is to be dropped.
