@@ -3,68 +3,60 @@
 //! Code that holds none of them, and no call of [`CallEffect::Starts`](crate::danger::code::call_effect::CallEffect::Starts), may still start a program by a library
 //! of its own.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use crate::danger::code::tokens::Token;
 use crate::word_list::is_listed;
 
-/// Python: modules that start programs, load libraries, or run a text or a file as code, and names that
-/// find other names. <https://docs.python.org/3/library/index.html>.
-const PYTHON: &str = "
-    webbrowser ctypes cffi pty pexpect multiprocessing importlib runpy pdb bdb timeit cProfile profile trace code codeop pickle
-    cPickle dill cloudpickle shelve marshal doctest pydoc imp pkgutil plumbum invoke fabric distutils antigravity sh
-    breakpoint set_trace interact pipepager __dict__ vars globals locals __builtins__ builtins __subclasses__ __globals__
-    __getattribute__ __import__ sysconfig_main spawn_main modules attrgetter methodcaller zipimport dictConfig
-    fileConfig ProcessPoolExecutor _posixsubprocess";
-/// Perl: perlfunc(1), perlipc(1).
-const PERL: &str =
-    "readpipe open2 open3 Open2 Open3 syscall dlopen DynaLoader Inline AUTOLOAD fork glob";
-/// Ruby: Kernel, Process, Open3, Fiddle, PTY.
-const RUBY: &str = "
-    PTY spawn const_get Fiddle public_send __send__ instance_eval class_eval module_eval
-    method instance_method define_method binding fork syscall";
-/// JavaScript: <https://nodejs.org/api/>, deno, bun.
-const SCRIPT: &str = "
-    binding _linkedBinding dlopen worker_threads Worker cluster fork vm _load _compile createRequire mainModule
-    constructor execPath Command runMain";
-/// Modules of JavaScript that are such a way, as `require` names them.
-const SCRIPT_MODULES: &str = "vm worker_threads cluster module repl";
-/// Lua: what holds or finds the functions of its library by another name than `os`.
-const LUA: &str = "loadlib ffi rawget getregistry _G _ENV";
-/// Emacs Lisp: <https://www.gnu.org/software/emacs/manual/html_node/elisp/Processes.html>.
-const EMACS: &str = "
-    start_process start_file_process make_process compile recompile apply funcall setenv vc_git_command vc_do_command
-    process_environment";
-/// Any other language.
-const OTHER: &str = "dlopen loadlib ffi FFI";
+const FILE: &str = include_str!("../../../code/ways_out.toml");
+
+/// The ways of a language, as a section of the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaysOut {
+    /// The manual.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is there for readers"))]
+    source: String,
+    programs: String,
+    names: String,
+    /// Modules that are such a way, as the code loads them: by a text.
+    #[serde(default)]
+    modules: String,
+}
+
+/// By the name of the language. A test reads the file.
+static LANGUAGES: LazyLock<BTreeMap<String, WaysOut>> =
+    LazyLock::new(|| toml::from_str(FILE).unwrap_or_default());
 
 /// Whether code names such a way.
 pub(super) fn has_any(program: &str, code: &str, tokens: &[Token]) -> bool {
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let names = match stem {
-        "python" | "pypy" | "micropython" | "jython" | "ipython" | "IPython" | "bpython"
-        | "ptpython" => PYTHON,
-        "perl" => PERL,
-        "ruby" | "irb" | "pry" => RUBY,
-        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => SCRIPT,
-        "lua" | "luajit" | "texlua" => LUA,
-        "emacs" | "emacsclient" | "emacs-nox" => EMACS,
-        "php" | "julia" | "R" | "Rscript" => OTHER,
-        _ => return false,
+    let mut languages = LANGUAGES.iter();
+    let Some((language, ways)) = languages.find(|(_, ways)| is_listed(stem, &ways.programs)) else {
+        return false;
     };
     let has_name = tokens.iter().any(|token| match token {
-        Token::Word(word) => is_listed(word, names),
-        Token::Text(text) => {
-            names == SCRIPT && is_listed(text.trim_start_matches("node:"), SCRIPT_MODULES)
-        }
+        Token::Word(word) => is_listed(word, &ways.names),
+        Token::Text(text) => is_listed(text.trim_start_matches("node:"), &ways.modules),
         Token::Shell(_) | Token::Sign(_) => false,
     });
-    let imports_all = tokens
-        .windows(2)
-        .any(|pair| matches!(pair, [Token::Word(word), Token::Sign('*')] if word == "import"));
-    let has_name = has_name
-        || (names == PYTHON && imports_all)
-        || (names == LUA && passes_library(tokens))
-        || (names == SCRIPT && renames_shell(tokens));
-    has_name || (stem == "perl" && calls_value(code)) || (names == SCRIPT && imports_value(tokens))
+    has_name
+        || match language.as_str() {
+            "Python" => imports_all(tokens),
+            "Lua" => passes_library(tokens),
+            "JavaScript" => renames_shell(tokens) || imports_value(tokens),
+            "Perl" => calls_value(code),
+            _ => false,
+        }
+}
+
+/// Whether Python makes all names of a module its own: `from os import *`.
+fn imports_all(tokens: &[Token]) -> bool {
+    let mut pairs = tokens.windows(2);
+    pairs.any(|pair| matches!(pair, [Token::Word(word), Token::Sign('*')] if word == "import"))
 }
 
 /// Whether Perl calls what a value names, or runs a text that it has replaced: `$x->(y)`, `&$x`, `s/x/y/ee`.
@@ -124,4 +116,21 @@ fn imports_value(tokens: &[Token]) -> bool {
         }
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_its_source_and_no_program_two() {
+        let languages: BTreeMap<String, WaysOut> = toml::from_str(FILE).unwrap();
+        let mut seen = std::collections::BTreeSet::new();
+        for (language, ways) in &languages {
+            assert!(!ways.source.is_empty(), "{language}");
+            for program in ways.programs.split_whitespace() {
+                assert!(seen.insert(program), "{program} has two");
+            }
+        }
+    }
 }
