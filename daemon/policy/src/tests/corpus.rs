@@ -24,7 +24,7 @@ const FAMILIES: [(&str, usize); 55] = [
     ("variables and expansions", 27),
     ("lines and joints", 30),
     ("redirections", 40),
-    ("blocks and functions", 28),
+    ("blocks and functions", 33),
     ("substitutions", 22),
     ("wrapped by programs", 56),
     ("shells in shells", 32),

@@ -1,12 +1,12 @@
 //! The tree of a text by tree-sitter's grammar of bash, for a bounded price.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Node, Parser, Tree};
 
 use super::grammar_faults::{
-    parts_cut_off, prefixes_as_programs, with_bare_offsets, with_separators,
+    line_ends_in_redirects, parts_cut_off, prefixes_as_programs, with_bare_offsets, with_separators,
 };
 use crate::bounded_parse::{self, OnError};
 
@@ -14,10 +14,16 @@ use crate::bounded_parse::{self, OnError};
 /// as the place of the mistake, together with all stages before it: 30,000 took a minute and
 /// gigabytes. The bound is twice `MAX_JUDGED_COMMANDS`, so a longer pipeline is not safe anyway.
 const MAX_PIPES: usize = 2_000;
-/// Prefixes of one command that are parsed as blanks, such as `! time ! { …; }`.
-const MAX_PREFIXES: usize = 4;
-/// How often parts of words are joined with what stands before them. Once does for most texts.
-const MAX_JOINS: usize = 4;
+/// How often a text is parsed anew for each kind of place that the grammar misreads. Once does for most
+/// texts; `! time ! { …; }` takes as many as it has prefixes.
+const MAX_REREADS: usize = 4;
+/// What the grammar misreads in a tree of a text, and the byte that is parsed in its place.
+type Misread = (fn(&Tree, &str) -> Vec<Range<usize>>, u8);
+const MISREAD: [Misread; 3] = [
+    (prefixes_as_programs, b' '),
+    (parts_cut_off, b'a'),
+    (line_ends_in_redirects, b';'),
+];
 
 thread_local! {
     /// Creating a parser costs more than parsing a line.
@@ -29,7 +35,8 @@ thread_local! {
 /// The grammar takes no here-string behind another redirection (`cat > x <<< y`). Such a text is parsed
 /// with each `<<<` as a redirection from a file, at the same place;
 /// [`Source::operator`](crate::shell::expansion::source::Source::operator) tells the two apart. A `!` or `time`
-/// that it takes for a program is parsed as blanks, and a part that it cuts off a word as letters.
+/// that it takes for a program is parsed as blanks, a part that it cuts off a word as letters, and the end of a
+/// line that it reads a redirection over as `;`.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     if has_too_many_pipes(text) {
         return None;
@@ -50,35 +57,22 @@ pub(crate) fn parse(text: &str) -> Option<Tree> {
             read = Some(rewritten);
         }
     }
-    for _ in 0..MAX_PREFIXES {
-        let prefixes = prefixes_as_programs(&tree, text);
-        if prefixes.is_empty() {
-            break;
-        }
-        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
-        for prefix in prefixes {
-            if let Some(prefix) = bytes.get_mut(prefix) {
-                prefix.fill(b' ');
+    for (misread, letter) in MISREAD {
+        for _ in 0..MAX_REREADS {
+            let places = misread(&tree, text);
+            if places.is_empty() {
+                break;
             }
-        }
-        let without = String::from_utf8(bytes).ok()?;
-        tree = tree_of(&without)?;
-        read = Some(without);
-    }
-    for _ in 0..MAX_JOINS {
-        let parts = parts_cut_off(&tree);
-        if parts.is_empty() {
-            break;
-        }
-        let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
-        for part in parts {
-            if let Some(part) = bytes.get_mut(part) {
-                part.fill(b'a');
+            let mut bytes = read.unwrap_or_else(|| text.to_owned()).into_bytes();
+            for place in places {
+                if let Some(place) = bytes.get_mut(place) {
+                    place.fill(letter);
+                }
             }
+            let rewritten = String::from_utf8(bytes).ok()?;
+            tree = tree_of(&rewritten)?;
+            read = Some(rewritten);
         }
-        let joined = String::from_utf8(bytes).ok()?;
-        tree = tree_of(&joined)?;
-        read = Some(joined);
     }
     Some(tree)
 }

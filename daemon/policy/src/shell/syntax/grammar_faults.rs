@@ -166,7 +166,7 @@ pub(crate) fn with_bare_offsets(text: &str) -> Option<String> {
 /// Where the grammar begins a word without a blank before it. To a shell that is a part of the word
 /// before: `$1$2$3`, `$a,$b,$c`, `` f`x`ob ``, `x=$a,$b,$c`. The substitutions of such a part are found by
 /// [`unread_substitutions`](super::unread_substitutions::unread_substitutions).
-pub(crate) fn parts_cut_off(tree: &Tree) -> Vec<Range<usize>> {
+pub(crate) fn parts_cut_off(tree: &Tree, _text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     walk(tree.root_node(), |node| {
         if !holds_words(node) {
@@ -272,6 +272,38 @@ fn prefix(command: Node<'_>, name: Node<'_>, text: &str) -> Option<Range<usize>>
     let begins =
         !is_time || next.kind() == "subshell" || is_reserved(of(next)) || is_assignment(of(next));
     begins.then(|| command.start_byte()..next.start_byte())
+}
+
+/// The ends of lines behind the file of a redirection, where the grammar takes words of the next line for further
+/// files of it: behind a pipeline of some length, in an `if`. The body of a here-document would begin there, and
+/// a comment would go on over a `;`: such line ends stay.
+pub(crate) fn line_ends_in_redirects(tree: &Tree, text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    walk(tree.root_node(), |node| {
+        if node.kind() == "file_redirect" {
+            let mut cursor = node.walk();
+            let files = node.children_by_field_name("destination", &mut cursor);
+            let files: Vec<Node<'_>> = files.collect();
+            // What stands behind the first such end is read anew.
+            let end = files.windows(2).find_map(|pair| match pair {
+                [file, next] => line_end(text, file.end_byte()..next.start_byte()),
+                _ => None,
+            });
+            found.extend(end.map(|at| at..at + 1));
+        }
+        ControlFlow::<(), _>::Continue(Step::Into)
+    });
+    found
+}
+
+/// Where the line ends that a gap between two words begins in, if nothing but blanks stands before its end, and no
+/// here-document in it.
+fn line_end(text: &str, gap: Range<usize>) -> Option<usize> {
+    let (start, gap) = (gap.start, text.get(gap)?);
+    let (blanks, _) = gap.split_once('\n')?;
+    let line = text.get(..start)?.rsplit('\n').next()?;
+    let ends = blanks.trim_matches([' ', '\t']).is_empty() && !line.contains("<<");
+    ends.then(|| start + blanks.len())
 }
 
 /// A redirection whose word stands in the next line: a file's name, the word of `<<<`, the end marker
