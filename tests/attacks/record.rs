@@ -22,6 +22,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         secrets_by_class_are_stored_nowhere,
     ),
     (
+        "tokens_as_labels_and_tags_are_refused",
+        tokens_as_labels_and_tags_are_refused,
+    ),
+    (
         "a_hidden_secret_can_be_checked_with_the_key",
         a_hidden_secret_can_be_checked_with_the_key,
     ),
@@ -162,6 +166,62 @@ fn secrets_by_class_are_stored_nowhere() {
     for (line, secret) in secrets {
         let holders = home.files_with_text(secret);
         assert!(holders.is_empty(), "{line}: {holders:?}");
+    }
+}
+
+/// What a terminal is called by is stored as it is, so it may not be a token.
+fn tokens_as_labels_and_tags_are_refused() {
+    const TOKENS: [&str; 3] = [
+        "ghp_0x3viyyVgUMK2wxNsDQQhCmxXHa1B2c3D4e5",
+        "the-token-AKIAIOSFODNN7EXAMPLF",
+        "sk-ant-api03-aB3dE5gH7jK9mN1pQ2sT4vW6",
+    ];
+    let daemon = TestDaemon::start();
+    let mut agent = unasked(&daemon);
+    let id = agent.create_terminal(&json!({ "command": "sleep", "args": ["1000"] }));
+    for token in TOKENS {
+        for (method, params, field) in [
+            (
+                "session.create",
+                json!({ "command": "true", "label": token }),
+                "label",
+            ),
+            (
+                "session.create",
+                json!({ "command": "true", "label": token, "replace": true }),
+                "label",
+            ),
+            (
+                "session.create",
+                json!({ "command": "true", "tags": ["ci", token] }),
+                "tags",
+            ),
+            (
+                "session.rename",
+                json!({ "id": id, "label": token }),
+                "label",
+            ),
+            ("session.tag", json!({ "id": id, "add": [token] }), "add"),
+            (
+                "import.begin",
+                json!({ "label": token, "cols": 80, "rows": 24 }),
+                "label",
+            ),
+        ] {
+            let error = agent.err(method, &params);
+            error.assert_invalid(field);
+            let said = error.data.to_string();
+            assert!(said.contains("holds a token"), "{method}: {said}");
+            assert!(!said.contains(token), "{method}: {said}");
+        }
+    }
+    // A tag from before can be taken away.
+    agent.ok("session.tag", &json!({ "id": id, "remove": [TOKENS[0]] }));
+    drop(agent);
+    let home = daemon.stop();
+    for token in TOKENS {
+        let holders = home.files_with_text(token);
+        assert!(holders.is_empty(), "{token}: {holders:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use termd_policy::secrets::tokens::holds_token;
 use termd_proto::event::TerminalEvent;
 use termd_proto::tag::TooManyTags;
 use termd_proto::terminal::{Owner, TerminalState};
@@ -37,6 +38,7 @@ impl Namer {
     ) -> Result<(), TerminalError> {
         refuse_closed(terminal, "its label")?;
         if let Some(label) = &label {
+            refuse_token("label", label.as_str())?;
             self.registry.take_label(label, terminal)?;
         }
         let detail = [("before", json!(terminal.label())), ("label", json!(label))];
@@ -60,6 +62,7 @@ impl Namer {
         actor: &Owner,
     ) -> Result<(), TerminalError> {
         refuse_closed(terminal, "its tags")?;
+        refuse_tokens("add", add)?;
         let changed = |tags: &Tags| tags.without(remove).and(&add.without(remove));
         let before = terminal.tags();
         let tags = changed(&before).map_err(too_many)?;
@@ -100,6 +103,24 @@ impl Namer {
         self.store.flush().await?;
         Ok(())
     }
+}
+
+/// Refuses tags of which one holds a token.
+pub(super) fn refuse_tokens(field: &'static str, tags: &Tags) -> Result<(), TerminalError> {
+    tags.iter()
+        .try_for_each(|tag| refuse_token(field, tag.as_str()))
+}
+
+/// Refuses a name that holds a token of a known service. Names are stored as they are, and the audit keeps
+/// them for good.
+pub(super) fn refuse_token(field: &'static str, name: &str) -> Result<(), TerminalError> {
+    if holds_token(name) {
+        return Err(TerminalError::Invalid {
+            field,
+            problem: "holds a token, and would be stored with it: choose another name".to_owned(),
+        });
+    }
+    Ok(())
 }
 
 fn refuse_closed(terminal: &Terminal, what: &str) -> Result<(), TerminalError> {

@@ -33,6 +33,13 @@ const SOCKETS: &[&str] = &[
     ".crc/machines/crc/docker.sock",
     ".mutagen/daemon/daemon.sock",
     ".local/share/podman/podman.sock",
+    ".config/libvirt/qemu/lib/domain-1-x/monitor.sock",
+    ".i3/ipc.sock",
+    ".config/i3/ipc.sock",
+    ".codex/ipc.sock",
+    ".codex/ipc/ipc.sock",
+    ".urxvt/urxvtd-host",
+    ".ansible/cp/0123456789",
 ];
 
 /// The same in a directory for temporary files: the beginning of a directory's name.
@@ -50,6 +57,10 @@ const TEMPORARY_SOCKETS: &[&str] = &[
     "podman-run-",
     "kakoune-",
     "wezterm",
+    "foot-",
+    "Alacritty-",
+    "vifm-ipc-",
+    ".vbox-me-ipc",
 ];
 
 pub(super) fn sockets() {
@@ -208,6 +219,12 @@ pub(super) fn moved_by_variables() {
         ("KUBECONFIG", "kube.conf"),
         ("NETRC", "nrc"),
         ("GH_CONFIG_DIR", "gh"),
+        ("GIT_CONFIG_GLOBAL", "conf/git"),
+        ("MISE_GLOBAL_CONFIG_FILE", "work/mise/all.toml"),
+        ("PSQLRC", "work/sql/rc"),
+        ("NVM_DIR", "nvm"),
+        ("HELM_REGISTRY_CONFIG", "helm.json"),
+        ("REDISCLI_HISTFILE", "redis.txt"),
     ];
     let named = variables.map(|(name, path)| (name, user_home.join(path).display().to_string()));
     let env: Vec<(&str, &str)> = named
@@ -219,8 +236,10 @@ pub(super) fn moved_by_variables() {
     };
     outside(
         &daemon,
-        "mkdir -p work/sh dat/systemd/user zsh cargo gpg gh; \
-         for file in work/sh/rc gpg/key kube.conf nrc gh/hosts.yml seen; do echo $file > $file; done",
+        "mkdir -p work/sh work/mise work/sql dat/systemd/user zsh cargo gpg gh conf hk nvm; \
+         git config -f conf/git core.hooksPath $HOME/hk; \
+         for file in work/sh/rc work/mise/all.toml work/sql/rc gpg/key kube.conf nrc gh/hosts.yml \
+             helm.json redis.txt nvm/nvm.sh seen; do echo $file > $file; done",
     );
     for (cwd, file) in [
         ("dat", "systemd/user/x.service"),
@@ -229,12 +248,16 @@ pub(super) fn moved_by_variables() {
         ("cargo", "config.toml"),
         ("gh", "config.yml"),
         ("work", "sh/rc"),
+        ("work", "mise/all.toml"),
+        ("work", "sql/rc"),
+        ("nvm", "nvm.sh"),
+        ("hk", "pre-commit"),
     ] {
         inside(&daemon, cwd, &format!("echo written > {file}"));
         let left = fs::read_to_string(user_home.join(cwd).join(file)).unwrap_or_default();
         assert_ne!(left, "written\n", "{cwd}/{file}");
     }
-    let script = "cd; cat gpg/key kube.conf nrc gh/hosts.yml seen 2>/dev/null";
+    let script = "cd; cat gpg/key kube.conf nrc gh/hosts.yml helm.json redis.txt seen 2>/dev/null";
     assert_eq!(inside(&daemon, "work", script), "seen\r\n");
 }
 

@@ -121,6 +121,27 @@ pub(super) fn absent() {
                 "git -C work commit --allow-empty -m x",
             ),
             (
+                &format!("{work} git config alias.g '!./bin/g'"),
+                "hook bin/g",
+                "git -C work g",
+            ),
+            (
+                &format!(
+                    "{work} mkdir bin; git config alias.g 'grep -O./bin/g'; \
+                     echo x > file; git add file"
+                ),
+                "hook bin/g",
+                "git -C work g x",
+            ),
+            (
+                &format!(
+                    "{work} mkdir t; echo 'BEGIN {{ }}' > t/n; cd .git/hooks; \
+                     printf '#!/bin/sh\nawk -f./t/n' > pre-commit; chmod +x pre-commit"
+                ),
+                "echo 'BEGIN { system(\"'\"$EVIL\"'\") }' > t/n",
+                "git -C work commit --allow-empty -m x",
+            ),
+            (
                 "make_repository other; make_repository work; cd work; \
                  git submodule add -q $HOME/other sm; git commit -qm sm; \
                  git -C sm config core.fsmonitor ./.fsm",

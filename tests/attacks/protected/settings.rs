@@ -98,6 +98,14 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
         Open("a build has to write it"),
     ),
     ("build.rs", "rust-analyzer", Open("the project's code")),
+    // On starting an interpreter without a script.
+    (".Rprofile", "R", Held),
+    (".irbrc", "irb", Held),
+    (".pryrc", "Pry", Held),
+    (".pdbrc", "pdb", Held),
+    (".iex.exs", "iex", Held),
+    (".ghci", "GHCi", Held),
+    (".ocamlinit", "OCaml", Held),
     // On starting an agent.
     (".claude/settings.json", "Claude Code", HeldAndNotMade),
     (".codex/config.toml", "Codex", HeldAndNotMade),

@@ -20,15 +20,14 @@ enum Moved {
 
 use Moved::{Directory, Files, Hidden, Protected};
 
-/// The variables, each as its program documents it: the XDG Base Directory Specification, `zsh(1)`,
-/// `bash(1)`, `dash(1)`, `readline(3)`, `python(1)`, `git(1)`, `gpg(1)`, `pass(1)`, the Cargo and rustup
-/// books, and the manuals of the others.
+/// The variables. The line above some of them names their manuals.
 const VARIABLES: &[(&str, Moved)] = &[
+    // specifications.freedesktop.org/basedir
     ("XDG_CONFIG_HOME", Directory(".config")),
     ("XDG_DATA_HOME", Directory(".local/share")),
     ("XDG_STATE_HOME", Directory(".local/state")),
     ("XDG_CACHE_HOME", Directory(".cache")),
-    // Shells and interpreters.
+    // zsh(1), "STARTUP/SHUTDOWN FILES"; github.com/ohmyzsh/ohmyzsh/wiki/Settings
     (
         "ZDOTDIR",
         Files(&[
@@ -43,53 +42,115 @@ const VARIABLES: &[(&str, Moved)] = &[
         ]),
     ),
     ("ZSH", Directory(".oh-my-zsh")),
+    ("ZSH_CUSTOM", Protected),
+    // dash(1), "Invocation"; bash(1), "Shell Variables"; readline(3); python(1); node(1)
     ("ENV", Protected),
     ("BASH_ENV", Protected),
     ("INPUTRC", Protected),
     ("PYTHONSTARTUP", Protected),
+    // ipython.readthedocs.io/en/stable/development/config.html
     ("IPYTHONDIR", Directory(".ipython")),
+    // docs.ruby-lang.org, "IRB"; R's "Startup"
+    ("IRBRC", Protected),
+    ("R_PROFILE_USER", Protected),
+    // starship.rs/config; mise.jdx.dev/configuration/environment-variables.html; github.com/nvm-sh/nvm;
+    // direnv(1)
     ("STARSHIP_CONFIG", Protected),
     ("MISE_CONFIG_DIR", Directory(".config/mise")),
-    // Code, packages and editors.
+    ("MISE_GLOBAL_CONFIG_FILE", Protected),
+    ("NVM_DIR", Directory(".nvm")),
+    ("DIRENV_CONFIG", Directory(".config/direnv")),
+    // git(1), "Environment Variables"; hg(1); tig(1)
     ("GIT_CONFIG_GLOBAL", Protected),
     ("HGRCPATH", Protected),
+    ("TIGRC_USER", Protected),
+    // doc.rust-lang.org/cargo/reference/environment-variables.html; rust-lang.github.io/rustup;
+    // getcomposer.org/doc/03-cli.md; pkg.go.dev/cmd/go, "go env"; docs.npmjs.com/cli/using-npm/config;
+    // pip.pypa.io/en/stable/topics/configuration
     ("CARGO_HOME", Directory(".cargo")),
     ("RUSTUP_HOME", Directory(".rustup")),
     ("COMPOSER_HOME", Directory(".config/composer")),
+    ("GOENV", Protected),
+    ("NPM_CONFIG_USERCONFIG", Protected),
+    ("npm_config_userconfig", Protected),
+    ("PIP_CONFIG_FILE", Protected),
+    // sw.kovidgoyal.net/kitty/conf; wezterm.org/config/files.html, whose programs see the directory in
+    // use; zellij.dev/documentation/configuration; screen(1)
     ("KITTY_CONFIG_DIRECTORY", Directory(".config/kitty")),
     ("WEZTERM_CONFIG_DIR", Directory(".config/wezterm")),
     ("WEZTERM_CONFIG_FILE", Protected),
-    // Agents.
+    ("ZELLIJ_CONFIG_DIR", Directory(".config/zellij")),
+    ("ZELLIJ_CONFIG_FILE", Protected),
+    ("SCREENRC", Protected),
+    // Programs whose settings run others: psql(1), lesskey(1), wget(1), rg(1), bat(1), mailcap(5),
+    // docs.ansible.com, "Ansible Configuration Settings"
+    ("PSQLRC", Protected),
+    ("LESSKEY", Protected),
+    ("LESSKEYIN", Protected),
+    ("WGETRC", Protected),
+    ("RIPGREP_CONFIG_PATH", Protected),
+    ("BAT_CONFIG_PATH", Protected),
+    ("MAILCAPS", Protected),
+    ("ANSIBLE_CONFIG", Protected),
+    // Agents: code.claude.com/docs/en/settings; developers.openai.com/codex; opencode.ai/docs/config;
+    // github.com/google-gemini/gemini-cli, whose variable names the directory of `.gemini`
     ("CLAUDE_CONFIG_DIR", Directory(".claude")),
     ("CODEX_HOME", Directory(".codex")),
-    // Keys.
+    ("OPENCODE_CONFIG", Protected),
+    ("OPENCODE_CONFIG_DIR", Directory(".config/opencode")),
+    ("GEMINI_CLI_HOME", Files(&[".gemini"])),
+    // Keys: gpg(1), pass(1), github.com/getsops/sops, borg's and restic's "Environment Variables"
     ("GNUPGHOME", Directory(".gnupg")),
     ("PASSWORD_STORE_DIR", Directory(".password-store")),
     ("SOPS_AGE_KEY_FILE", Hidden),
-    // Clouds and clusters.
+    ("SOPS_AGE_SSH_PRIVATE_KEY_FILE", Hidden),
+    ("BORG_CONFIG_DIR", Directory(".config/borg")),
+    ("RESTIC_PASSWORD_FILE", Hidden),
+    ("ANSIBLE_VAULT_PASSWORD_FILE", Hidden),
+    // docs.aws.amazon.com/cli, learn.microsoft.com/cli/azure, cloud.google.com/sdk and /storage/docs/boto,
+    // docs.oracle.com, "CLI Environment Variables"; docs.openstack.org/openstacksdk
     ("AWS_SHARED_CREDENTIALS_FILE", Hidden),
     ("AWS_CONFIG_FILE", Hidden),
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", Hidden),
     ("AZURE_CONFIG_DIR", Directory(".azure")),
+    ("AZURE_FEDERATED_TOKEN_FILE", Hidden),
     ("CLOUDSDK_CONFIG", Directory(".config/gcloud")),
     ("GOOGLE_APPLICATION_CREDENTIALS", Hidden),
+    ("BOTO_CONFIG", Hidden),
+    ("OCI_CLI_CONFIG_FILE", Hidden),
+    ("OS_CLIENT_CONFIG_FILE", Hidden),
+    // kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig; helm.sh/docs/helm/helm;
+    // developer.hashicorp.com/terraform/cli/config; pulumi.com/docs/iac/cli/environment-variables;
+    // docs.databricks.com/dev-tools/auth/env-vars; talos.dev
     ("KUBECONFIG", Hidden),
+    ("HELM_CONFIG_HOME", Directory(".config/helm")),
+    ("HELM_REGISTRY_CONFIG", Hidden),
+    ("HELM_REPOSITORY_CONFIG", Hidden),
     ("TF_CLI_CONFIG_FILE", Hidden),
     ("PULUMI_HOME", Directory(".pulumi")),
     ("DATABRICKS_CONFIG_FILE", Hidden),
-    // Hosts, databases, registries.
+    ("TALOSCONFIG", Hidden),
+    // Hosts and databases: curl(1); postgresql.org/docs, "Environment Variables" of libpq; dev.mysql.com,
+    // "Environment Variables"; rclone.org/docs; X(7)
     ("NETRC", Hidden),
     ("PGPASSFILE", Hidden),
+    ("PGSERVICEFILE", Hidden),
+    ("MYSQL_TEST_LOGIN_FILE", Hidden),
     ("RCLONE_CONFIG", Hidden),
     ("XAUTHORITY", Hidden),
+    // Registries: cli.github.com/manual/gh_help_environment; gitlab.com/gitlab-org/cli; docs.docker.com,
+    // "docker"; skopeo-login(1); huggingface.co/docs/huggingface_hub, "Environment variables";
+    // github.com/Kaggle/kagglehub
     ("GH_CONFIG_DIR", Directory(".config/gh")),
     ("GLAB_CONFIG_DIR", Directory(".config/glab-cli")),
     ("DOCKER_CONFIG", Directory(".docker")),
+    ("DOCKER_CERT_PATH", Hidden),
     ("REGISTRY_AUTH_FILE", Hidden),
-    ("HELM_CONFIG_HOME", Directory(".config/helm")),
     ("HF_HOME", Directory(".cache/huggingface")),
     ("HF_TOKEN_PATH", Hidden),
     ("KAGGLE_CONFIG_DIR", Directory(".kaggle")),
-    // What a person has typed.
+    // What a person has typed: bash(1), python(1), nodejs.org/api/repl.html, psql(1), mysql(1),
+    // sqlite.org/cli.html, less(1), redis.io/docs, "redis-cli"; gdb(1); docs.julialang.org; R's "savehistory"
     ("HISTFILE", Hidden),
     ("PYTHON_HISTORY", Hidden),
     ("NODE_REPL_HISTORY", Hidden),
@@ -97,6 +158,10 @@ const VARIABLES: &[(&str, Moved)] = &[
     ("MYSQL_HISTFILE", Hidden),
     ("SQLITE_HISTORY", Hidden),
     ("LESSHISTFILE", Hidden),
+    ("REDISCLI_HISTFILE", Hidden),
+    ("GDBHISTFILE", Hidden),
+    ("JULIA_HISTORY", Hidden),
+    ("R_HISTFILE", Hidden),
 ];
 
 /// Where devices and processes are. `HISTFILE=/dev/null` means that there is no such file.

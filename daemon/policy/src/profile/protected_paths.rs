@@ -20,8 +20,8 @@ const fn create_for(traces: &'static [&'static str]) -> MissingPath {
 }
 
 /// Files at the root of a repository, and of a workspace, that run later, outside the sandbox, without a
-/// person's asking: when somebody opens the directory in an editor, changes into it, or starts an agent or
-/// git in it. What git itself obeys is found by [`super::sandbox_access::GitAccess`].
+/// person's asking: when somebody opens the directory in an editor, changes into it, or starts an agent,
+/// an interpreter or git in it. What git itself obeys is found by [`super::sandbox_access::GitAccess`].
 ///
 /// Files that are only read are not here (`AGENTS.md`, `CLAUDE.md`, `.github/workflows`): agents are
 /// asked to write them, and a diff shows their text. A single file is never created, because an empty
@@ -116,6 +116,17 @@ pub(super) const REPOSITORY_SETTINGS: &[(&str, MissingPath, &str)] = &[
     (".vimrc", IGNORE, "the same"),
     (".dir-locals.el", IGNORE, "run by Emacs"),
     (".dir-locals-2.el", IGNORE, "the same"),
+    (
+        ".Rprofile",
+        IGNORE,
+        "run by R, and by RStudio for a project",
+    ),
+    (".irbrc", IGNORE, "run by irb"),
+    (".pryrc", IGNORE, "run by Pry"),
+    (".pdbrc", IGNORE, "run by Python's debugger"),
+    (".iex.exs", IGNORE, "run by Elixir's shell"),
+    (".ghci", IGNORE, "run by GHCi"),
+    (".ocamlinit", IGNORE, "run by OCaml"),
     (
         ".claude",
         create_for(&[".claude", ".claude.json"]),

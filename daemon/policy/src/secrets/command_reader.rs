@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use super::finding::Finding;
+use super::finding::{Finding, Place, PlaceKind};
 use super::programs::{Entry, Form, entries_of};
 use super::secret_names::names_secret;
+use super::value::is_random;
 
 /// Words that a command may follow (POSIX 2.4).
 const RESERVED: [&str; 12] = [
@@ -53,8 +54,10 @@ enum Expected {
     Fields,
     /// A here-string.
     HereString,
-    /// A file.
+    /// A file that is written.
     Target,
+    /// A file that is read.
+    Source,
 }
 
 /// What the input of a command is.
@@ -83,6 +86,10 @@ pub(super) struct CommandReader {
     removes: bool,
     /// What the command prints, if it only prints.
     printed: Vec<Range<usize>>,
+    /// If the command is `read`: its last word that is no option, which names a variable.
+    read_variable: Option<Range<usize>>,
+    /// The file that the command writes.
+    written: Option<Range<usize>>,
     /// What the command reads, from a pipe or a here-string.
     input: Vec<Range<usize>>,
     wanted: Input,
@@ -136,32 +143,30 @@ impl CommandReader {
                 self.input.push(at..at + word.len());
                 return false;
             }
-            Expected::Target => return false,
+            Expected::Target => {
+                self.written = Some(at..at + word.len());
+                return false;
+            }
+            Expected::Source => return false,
             Expected::Secret | Expected::Word => {}
         }
         if let Some(target) = redirect_target(word) {
             let is_here_string = word.starts_with("<<<");
+            let is_written = word.contains('>');
             match (target.is_empty(), is_here_string) {
                 (true, true) => self.expected = Expected::HereString,
-                (true, false) => self.expected = Expected::Target,
+                (true, false) if is_written => self.expected = Expected::Target,
+                (true, false) => self.expected = Expected::Source,
                 (false, true) => self.input.push(at + target.start..at + target.end),
+                (false, false) if is_written => {
+                    self.written = Some(at + target.start..at + target.end);
+                }
                 (false, false) => {}
             }
             return false;
         }
         let bare = word.trim_matches(QUOTES);
-        if is_command {
-            self.has_command = true;
-            self.is_leading = true;
-            self.unprinted = match program_name(bare) {
-                "echo" => Some(0),
-                // The first word of printf is its format.
-                "printf" => Some(1),
-                _ => None,
-            };
-        } else if self.unprinted.is_some() && !word.starts_with('-') {
-            self.printed.push(at..at + word.len());
-        }
+        self.note_operand(word, at, is_command);
         if self.removes {
             return false;
         }
@@ -199,6 +204,32 @@ impl CommandReader {
             self.is_leading = false;
         }
         false
+    }
+
+    /// Notes a command word, or what a command prints or reads.
+    fn note_operand(&mut self, word: &str, at: usize, is_command: bool) {
+        let bare = word.trim_matches(QUOTES);
+        let range = at..at + word.len();
+        if is_command {
+            self.has_command = true;
+            self.is_leading = true;
+            self.unprinted = match program_name(bare) {
+                "echo" => Some(0),
+                // The first word of printf is its format.
+                "printf" => Some(1),
+                _ => None,
+            };
+            self.read_variable = (bare == "read").then_some(range);
+            return;
+        }
+        if word.starts_with('-') {
+            return;
+        }
+        if self.unprinted.is_some() {
+            self.printed.push(range);
+        } else if self.read_variable.is_some() {
+            self.read_variable = Some(range);
+        }
     }
 
     /// Reads a word by the entries of the command's program. `None` where no entry is about the word;
@@ -291,9 +322,19 @@ impl CommandReader {
     /// Ends the command, whose line begins at `base`, at this character. Only now is it known what of its
     /// input is secret.
     pub(super) fn end(&mut self, end: char, line: &str, base: usize, finding: &mut Finding) {
+        let word_at = |word: &Range<usize>| line.get(word.start - base..word.end - base);
+        let names = |word: &Range<usize>| word_at(word).is_some_and(names_secret);
+        let set = self.read_variable.clone().filter(names);
+        self.add_written(word_at, finding);
         for input in &self.input {
             match self.wanted {
-                Input::Plain => {}
+                Input::Plain => {
+                    let set = set.clone();
+                    finding.places.extend(set.map(|name| Place {
+                        value: input.clone(),
+                        kind: PlaceKind::Variable(name),
+                    }));
+                }
                 Input::Secret => finding.add(input.clone()),
                 Input::Pair(separator) => {
                     let word = line.get(input.start - base..input.end - base);
@@ -317,6 +358,30 @@ impl CommandReader {
             input,
             ..Self::default()
         };
+    }
+}
+
+impl CommandReader {
+    /// Adds a random word that is written into a file whose name names a secret. Any other word may be a
+    /// program that the file then runs.
+    fn add_written<'a>(
+        &self,
+        word_at: impl Fn(&Range<usize>) -> Option<&'a str>,
+        finding: &mut Finding,
+    ) {
+        let (Some(file), Some(unprinted)) = (&self.written, self.unprinted) else {
+            return;
+        };
+        let name = program_name(word_at(file).unwrap_or_default().trim_matches(QUOTES));
+        let name = name.trim_start_matches('.');
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let printed = self.printed.get(unprinted..).unwrap_or_default();
+        if let [word] = printed
+            && names_secret(stem)
+            && word_at(word).is_some_and(is_random)
+        {
+            finding.add(word.clone());
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::command_reader::{CommandReader, QUOTES};
-use super::finding::Finding;
+use super::finding::{Finding, Place, PlaceKind};
+use super::secret_names::names_secret;
 use super::value::{is_path, is_random};
 use super::words::{Piece, pieces};
 use crate::glob::Case;
@@ -122,14 +123,40 @@ struct LineReader<'a> {
 }
 
 impl LineReader<'_> {
+    /// The name of a variable that gets an array behind this word (`TOKENS=(…)`), if the name names a secret
+    /// and nothing in the array runs.
+    fn secret_array(&self, word: &str, at: usize) -> Option<Range<usize>> {
+        let name = word.strip_suffix('=')?;
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let one = name.trim_end_matches(['s', 'S']);
+        if !names_secret(name) && !names_secret(one) {
+            return None;
+        }
+        let array = self.line.get(at + word.len()..)?.strip_prefix('(')?;
+        let (values, _) = array.split_once(')')?;
+        let runs = ['$', '`', '(', '<', '>', '|', '&', ';'];
+        (!values.contains(runs)).then(|| self.base + at..self.base + at + name.len())
+    }
+
     fn read(&self, finding: &mut Finding) {
         let mut reader = CommandReader::default();
         let mut runs_next = false;
         let mut language = Language::SHELL;
         let mut lone = LoneWord::default();
+        let mut array = None;
         for piece in pieces(self.line) {
             let range = match piece {
+                Piece::End('(' | '\n' | '\r') if array.is_some() => continue,
+                Piece::Word(value) if array.is_some() => {
+                    let kind = array.clone().map(PlaceKind::Variable);
+                    let value = self.base + value.start..self.base + value.end;
+                    finding
+                        .places
+                        .extend(kind.map(|kind| Place { value, kind }));
+                    continue;
+                }
                 Piece::End(end) => {
+                    array = None;
                     lone.end(end, self, finding);
                     reader.end(end, self.line, self.base, finding);
                     runs_next = false;
@@ -139,6 +166,9 @@ impl LineReader<'_> {
                 Piece::Word(range) => range,
             };
             let word = self.line.get(range.clone()).unwrap_or_default();
+            if self.is_code && reader.expects_command("") {
+                array = self.secret_array(word, range.start);
+            }
             let is_command = reader.expects_command(word);
             lone.word(&range, is_command);
             finding.is_computed |= is_command && self.is_code && is_computed(word);

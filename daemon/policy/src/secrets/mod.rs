@@ -14,7 +14,7 @@ pub mod redact;
 pub(crate) mod secret_names;
 mod settings;
 pub(crate) mod shapes;
-mod tokens;
+pub mod tokens;
 mod value;
 mod variable_uses;
 mod words;

@@ -8,6 +8,13 @@ use super::lazy_regex::LazyRegex;
 use super::secret_names::names_secret;
 use super::value::{is_dense, is_mixed, is_path, is_random, is_setting};
 
+/// The punctuation of Django's keys (`get_random_secret_key`).
+const PUNCTUATION: [char; 14] = [
+    '!', '@', '#', '$', '%', '^', '&', '*', '(', '-', '_', '=', '+', ')',
+];
+/// Fewer kinds of punctuation may be in an address or a pattern.
+const MIN_PUNCTUATION: usize = 5;
+
 /// The form of a setting. The last group of the pattern is the secret, behind the group `name` where there
 /// is one.
 struct Form {
@@ -18,7 +25,7 @@ struct Form {
     is_secret: fn(&str, &str) -> bool,
 }
 
-static FORMS: [Form; 12] = [
+static FORMS: [Form; 17] = [
     // INI, TOML and YAML without quotes: ~/.aws/credentials, my.cnf, rclone.conf, wg(8).
     Form {
         marker: " = ",
@@ -50,6 +57,45 @@ static FORMS: [Form; 12] = [
             r#"(?m)^[ \t-]*(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64}):[ \t]*\r?\n[ \t]+([^\s'":]+)[ \t]*\r?$"#,
         ),
         is_secret: is_named_value,
+    },
+    // A name and a value with a tab between, as `cut`, `mysql -B` and lists print them.
+    Form {
+        marker: "\t",
+        pattern: LazyRegex::new(
+            r#"(?m)^[ \t]*(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})\t+([^\s'"/]+)[ \t]*\r?$"#,
+        ),
+        is_secret: is_named_value,
+    },
+    // A variable of a container: Kubernetes' `env`, and the same in JSON.
+    Form {
+        marker: "value:",
+        pattern: LazyRegex::new(
+            r#"(?m)(?-u:\b)name:[ \t]+["']?(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})["']?[ \t]*\r?\n[ \t]+value:[ \t]+["']?([^\s"'<>{}$]+)["']?[ \t]*\r?$"#,
+        ),
+        is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
+    },
+    Form {
+        marker: "\"value\"",
+        pattern: LazyRegex::new(
+            r#""name"\s*:\s*"(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})"\s*,\s*"value"\s*:\s*"([^\s"<>{}$]+)""#,
+        ),
+        is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
+    },
+    // A constant of PHP, as in wp-config.php.
+    Form {
+        marker: "define(",
+        pattern: LazyRegex::new(
+            r#"define\([ \t]*["'](?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})["'][ \t]*,[ \t]*["']([^\s"']+)["'][ \t]*\)"#,
+        ),
+        is_secret: |name, value| is_field(name) && !is_setting(value) && !is_path(value),
+    },
+    // A quoted value of any characters, such as Django's 50.
+    Form {
+        marker: "=",
+        pattern: LazyRegex::new(
+            r#"(?-u:\b)(?<name>[A-Za-z_][A-Za-z0-9_.-]{0,64})[ \t]*=[ \t]*["']([^\s"']{32,128})["']"#,
+        ),
+        is_secret: |name, value| is_field(name) && is_mixed(value) && has_punctuation(value),
     },
     // A row of a table: `| name | value |`, as psql and aws print it.
     Form {
@@ -145,6 +191,12 @@ fn is_field(name: &str) -> bool {
     names_secret(name) && !name.eq_ignore_ascii_case("auth")
 }
 
+/// Whether a value has as many kinds of punctuation as only random text has.
+fn has_punctuation(value: &str) -> bool {
+    let kinds = PUNCTUATION.iter().filter(|kind| value.contains(**kind));
+    kinds.count() >= MIN_PUNCTUATION
+}
+
 /// Whether a value may be base64 and is no word.
 fn is_base64(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
@@ -188,7 +240,28 @@ mod tests {
             "<server><password> «hunter» </password></server>",
             "db.example:5432:app:me:«hunter2»",
             r#"{"kty":"EC","d":"«jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI»"}"#,
+            "SECRET_KEY = '«8m&k$2(v=x!r)q^w+t-3z_n#h*5j@c%b7y9d&f1g0s(l4p=a!»'",
+            "SECRET_KEY = \"«django-insecure-k&2(v=x!rq^w+t3zn#h*5j@c%b7y9df1g0»\"",
+            "define('DB_PASSWORD', '«hunter2;x»');",
+            "define( \"AUTH_KEY\", \"«a&b(c)d1»\" );",
+            "DB_PASSWORD\t«hunter2»\r\nDB_HOST\tdb1",
+            "- name: DB_PASSWORD\n  value: «hunter»\n- name: HOST\n  value: db1",
+            "  - name: \"API_TOKEN\"\r\n    value: '«abc-1»'\r\n",
+            r#"{"name": "DB_PASSWORD", "value": "«hunter»"}"#,
             // No secrets.
+            "max_tokens\t4k",
+            "token\tsrc/token1.rs",
+            "token\tstring",
+            "api_key\tTEXT",
+            "- name: DB_PASSWORD\n  value: $(DB_PASSWORD)",
+            "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db1}",
+            "- name: DB_PASSWORD\n  value: \"{{ .Values.password }}\"",
+            r#"{"name": "password", "value": "${DB2}"}"#,
+            "define('DB_PASSWORD', getenv('DB2'));",
+            "define('WP_DEBUG', true);",
+            "define('DB_HOST', 'db1');",
+            "token_url = 'https://login.example/oauth2/v2.0/token?a=1&b=2'",
+            "password = 'required|string|min:8|max:255|confirmed'",
             "token = next_token",
             "token = tokens[1]",
             "password = getpass2()",

@@ -200,6 +200,7 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
     for token in tokens_of_words(text) {
         finding.add(token);
     }
+    finding.places.extend(tokens_across_quotes(text));
     let lower = text.to_ascii_lowercase();
     for (marker, pattern, check) in &PATTERNS {
         if !lower.contains(marker) {
@@ -219,6 +220,30 @@ pub(super) fn find(text: &str, finding: &mut Finding) {
     for assigned in assignments(text) {
         add_assigned(text, assigned.name, assigned.value, finding);
     }
+}
+
+/// Tokens with quotes in them, which a shell takes off: `ghp_"…"`.
+fn tokens_across_quotes(text: &str) -> Vec<Place> {
+    let is_quote = |character: char| matches!(character, '"' | '\'');
+    if !text.contains(is_quote) {
+        return Vec::new();
+    }
+    let kept = || text.char_indices().filter(|(_, c)| !is_quote(*c));
+    let unquoted: String = kept().map(|(_, c)| c).collect();
+    let mut found = Vec::new();
+    tokens::find(&unquoted, &mut found);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let origins: Vec<usize> = kept().flat_map(|(at, c)| at..at + c.len_utf8()).collect();
+    let places = found.into_iter().filter_map(|token| {
+        let (first, last) = (origins.get(token.start)?, origins.get(token.end - 1)?);
+        let value = *first..last + 1;
+        let is_cut = text.get(value.clone())?.contains(is_quote);
+        let kind = PlaceKind::Match;
+        is_cut.then_some(Place { value, kind })
+    });
+    places.collect()
 }
 
 /// Whether a variable's value is or holds a secret, whatever its name: a service's token, or an address

@@ -80,6 +80,13 @@ impl Shape {
     }
 }
 
+/// Whether a text holds a token, at a word's beginning or within a word.
+pub fn holds_token(text: &str) -> bool {
+    let mut words = Vec::new();
+    find(text, &mut words);
+    !(words.is_empty() && find_anywhere(text).is_empty())
+}
+
 /// Adds the ranges of tokens that begin where a word does.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     for shape in shapes_in(text) {

@@ -16,6 +16,7 @@ use termd_proto::terminal::{
 use super::stdin_file::{StdinUse, line_with_stdin};
 use crate::config::AgentsConfig;
 use crate::keeper_client::SharedFds;
+use crate::service::namer::{refuse_token, refuse_tokens};
 use crate::terminal::error::TerminalError;
 use crate::terminal::lifecycle::idle_timeout::IdleTimeout;
 use crate::terminal::lifecycle::launch::{Creator, Launch, LaunchRequest, inherited_environment};
@@ -85,6 +86,10 @@ impl Bounds {
     pub(super) fn checked(request: &CreateRequest) -> Result<Self, TerminalError> {
         let idle_timeout = request.options.idle_timeout_ms.map(IdleTimeout::checked);
         check_inherited(request)?;
+        if let Some(label) = &request.options.label {
+            refuse_token("label", label.as_str())?;
+        }
+        refuse_tokens("tags", &request.options.tags)?;
         Ok(Self {
             size: checked_size(request.options.cols, request.options.rows)?,
             idle_timeout: idle_timeout.transpose()?,

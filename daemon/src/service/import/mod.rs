@@ -17,6 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use self::recording::Recording;
 use super::audit_log::AuditLog;
 use super::disk::Disk;
+use super::namer::refuse_token;
 use super::random::random_bits;
 use super::registry::stored_terminal;
 use crate::clock::now_ms;
@@ -60,6 +61,9 @@ impl Importer {
         connection: u64,
         closed: CancellationToken,
     ) -> Result<Option<TerminalId>, TerminalError> {
+        if let Some(label) = &params.label {
+            refuse_token("label", label.as_str())?;
+        }
         self.disk.check_room()?;
         let id = TerminalId::from_random(random_bits()?);
         let recording = Recording::begin(id.clone(), params, self.disk.terminal_quota())?;

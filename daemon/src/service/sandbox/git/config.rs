@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use termd_policy::MissingPath;
 
 use super::named_files::{Named, named_files};
-use super::program_paths::{place, program_paths};
+use super::program_paths::{alias_paths, place, program_paths};
 use super::{MAX_CONFIG_BYTES, read};
 
 /// Most files that include each other, as many as git follows.
@@ -113,6 +113,9 @@ impl<'a> ConfigFiles<'a> {
         let ends_as = |names: &[&str]| names.iter().any(|name| key.ends_with(name.as_bytes()));
         if ends_as(PROGRAMS) && entry.value.contains(&b'/') {
             return vec![place(&entry.value, self.top, self.home)];
+        }
+        if entry.section.eq_ignore_ascii_case(b"alias") {
+            return alias_paths(&entry.value, self.top, self.home);
         }
         if ends_as(LINES) || entry.section.eq_ignore_ascii_case(b"pager") {
             return program_paths(&entry.value, self.top, self.home);
@@ -274,6 +277,42 @@ fn trimmed(value: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_alias_runs_is_named() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::create_dir(top.path().join("t")).unwrap();
+        let named = |settings: &str| {
+            let file = top.path().join("config");
+            std::fs::write(&file, settings).unwrap();
+            let mut files = ConfigFiles::new(top.path(), Path::new("/home/me"));
+            files.read(&file);
+            let named = files.into_named_paths().into_iter();
+            named.map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        for (alias, expected) in [
+            ("!./absent/a", Some("absent/a")),
+            ("!sh ./t/a", Some("t/a")),
+            ("!f() { t/a $1; }; f", Some("t/a")),
+            ("!sh -c 'git log origin/main' -", None),
+            ("!git branch --merged | xargs git branch -d", None),
+            ("grep -O./t/a", Some("t/a")),
+            ("-c core.pager=t/a log", Some("t/a")),
+            ("difftool -x ./t/a", Some("t/a")),
+            ("fetch --upload-pack=t/a .", Some("t/a")),
+            ("commit -a", None),
+            ("log --pretty=format:'%h/%s' --graph", None),
+        ] {
+            let found = named(&format!("[alias]\nx = \"{alias}\""));
+            let is_found = |path: &str| found.contains(&top.path().join(path));
+            assert_eq!(
+                expected.is_some_and(is_found),
+                expected.is_some(),
+                "{alias}: {found:?}"
+            );
+            assert!(expected.is_some() || found.is_empty(), "{alias}: {found:?}");
+        }
+    }
 
     #[test]
     fn values_are_read_as_git_reads_them() {

@@ -13,6 +13,7 @@ mod submodules;
 mod work_tree;
 
 use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{DirEntry, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -73,14 +74,27 @@ pub(super) struct UserConfig(Vec<PathBuf>);
 
 impl UserConfig {
     pub(super) fn new(home: &Path) -> Self {
-        let xdg = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-        let xdg = xdg.filter(|path| path.is_absolute());
-        let xdg = xdg.unwrap_or_else(|| home.join(".config"));
-        Self(vec![
+        Self::named_by(home, |name| std::env::var_os(name))
+    }
+
+    /// The usual files and those that variables name (git(1), `GIT_CONFIG_GLOBAL`): a person's shell may
+    /// have other variables than the daemon.
+    fn named_by(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let named = |name| variable(name).map(PathBuf::from);
+        let mut files = vec![
             PathBuf::from("/etc/gitconfig"),
-            xdg.join("git/config"),
+            home.join(".config/git/config"),
             home.join(".gitconfig"),
-        ])
+        ];
+        files.extend(named("XDG_CONFIG_HOME").map(|config| config.join("git/config")));
+        files.extend(
+            ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]
+                .into_iter()
+                .filter_map(named),
+        );
+        files.retain(|file| file.is_absolute());
+        files.dedup();
+        Self(files)
     }
 }
 

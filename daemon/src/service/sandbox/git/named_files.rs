@@ -15,6 +15,11 @@ const MAX_NAMED_PATHS: usize = 4_000;
 const MAX_DIRECTORIES: usize = 16;
 /// What ends a word in the languages that hooks are written in.
 pub(super) const BETWEEN_WORDS: &[u8] = b" \t\r\n\"'`!;|&<>()[]{},=:";
+/// What files of modules end with. A directory that a path names is not taken for a module: most are what
+/// a hook looks through (`mypy src/app`).
+pub(super) const MODULE_ENDS: &[&str] = &[".py", ".pm", ".rb", ".js", ".lua"];
+/// The same of a module of Python's whose name has dots.
+const DOTTED_ENDS: &[&str] = &[".py", "/__init__.py", "/__main__.py"];
 /// Stands for a blank behind a backslash.
 const ESCAPED_BLANK: u8 = 0;
 
@@ -48,8 +53,17 @@ pub(super) fn named_files(text: &[u8], top: &Path, named: Named) -> Vec<PathBuf>
                 Named::Paths if is_path => file.is_file(),
                 Named::Paths | Named::Scripts => is_script(&file),
             };
-            if is_named && !files.contains(&file) {
-                files.push(file);
+            let found = if is_named {
+                vec![file]
+            } else if is_path && named == Named::Paths {
+                module_files(&file)
+            } else {
+                Vec::new()
+            };
+            for file in found {
+                if !files.contains(&file) {
+                    files.push(file);
+                }
             }
         }
     }
@@ -97,11 +111,43 @@ fn paths_of(word: &[u8]) -> Vec<PathBuf> {
     } else {
         vec![path(word)]
     };
+    // `-O./check`, `-rlib/check`.
+    let joined = match word {
+        [b'-', option, value @ ..] if option.is_ascii_alphabetic() && value.contains(&b'/') => {
+            Some(path(value))
+        }
+        _ => None,
+    };
+    let paths = paths.into_iter().chain(joined).chain(dotted_paths(word));
     let is_below = |path: &PathBuf| {
         let mut parts = path.components();
         !path.as_os_str().is_empty() && parts.all(|part| !matches!(part, Component::RootDir))
     };
-    paths.into_iter().filter(is_below).collect()
+    paths.filter(is_below).collect()
+}
+
+/// The files of a module of Python's whose name has dots (`import lib.check`, `python3 -m lib.check`).
+fn dotted_paths(word: &[u8]) -> Vec<PathBuf> {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    if !word.contains(&b'.') || !word.iter().all(is_name) {
+        return Vec::new();
+    }
+    let path: Vec<u8> = (word.iter())
+        .map(|&byte| if byte == b'.' { b'/' } else { byte })
+        .collect();
+    let ends = DOTTED_ENDS.iter().map(|end| end.as_bytes());
+    ends.map(|end| OsStr::from_bytes(&[&path, end].concat()).into())
+        .collect()
+}
+
+/// The files that a module is loaded from.
+fn module_files(module: &Path) -> Vec<PathBuf> {
+    let files = MODULE_ENDS.iter().map(|end| {
+        let mut file = module.as_os_str().to_owned();
+        file.push(end);
+        PathBuf::from(file)
+    });
+    files.filter(|file| file.is_file()).collect()
 }
 
 /// Whether this file can be run by its name.
@@ -145,6 +191,9 @@ mod tests {
             ("run", "#!/bin/sh"),
             ("top", "#!/bin/sh"),
             ("package.json", "{}"),
+            ("lib/m.rb", ""),
+            ("lib/n/__init__.py", ""),
+            ("lib/o/__main__.py", ""),
         ]);
         let top = top.path();
         let real = |path: PathBuf| path.canonicalize().unwrap();
@@ -173,6 +222,12 @@ mod tests {
             ("sh run; top; package.json", &["run", "top"]),
             ("bin//a ./bin/../bin/b", &["bin/a", "bin/b"]),
             ("node --require=bin/a x:bin/b", &["bin/a", "bin/b"]),
+            ("git grep -O./bin/a; awk -fbin/b", &["bin/a", "bin/b"]),
+            ("ruby -r./lib/m -e 1", &["lib/m.rb"]),
+            ("require_relative 'lib/m'", &["lib/m.rb"]),
+            ("mypy lib/n", &[]),
+            ("python3 -m lib.o", &["lib/o/__main__.py"]),
+            ("import lib.n", &["lib/n/__init__.py"]),
         ] {
             let found = named_files(hook.as_bytes(), top, Named::Paths);
             let found: HashSet<PathBuf> = found.into_iter().map(real).collect();

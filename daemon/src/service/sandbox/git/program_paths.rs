@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use termd_policy::program::names_code_files;
 
+use super::named_files::MODULE_ENDS;
 use super::program_words::{Word, words};
 
 /// Most directories that a line may run in, and most variables whose values are followed.
@@ -21,8 +22,6 @@ const BETWEEN_PATHS: &[u8] = b"=:,{}";
 const IN_NAMES: &[u8] = b"._-+@";
 /// Options whose value may be joined to them: `-fn`, `-r./n`.
 const JOINED_OPTIONS: &[u8] = b"fmMrlId";
-/// What files of modules end with.
-const MODULE_ENDS: &[&str] = &[".py", ".pm", ".rb", ".js", ".lua"];
 /// How commands begin that print a directory, for the path behind them.
 const DIRECTORY_COMMANDS: &[&str] = &["git rev-parse", "pwd", "dirname"];
 /// Files that are not the workspace's.
@@ -37,14 +36,13 @@ const OUTSIDE: &[&str] = &["/dev", "/proc"];
 /// `-f`, one that names a file, the value of a variable such as `PATH`, and a word with a slash whose
 /// directory exists.
 pub(super) fn program_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf> {
-    let mut finder = PathFinder {
-        home,
-        directories: vec![top.to_owned()],
-        variables: Vec::new(),
-        paths: Vec::new(),
-    };
-    finder.read(line, Scripts::ByProgram, 0);
-    finder.paths
+    PathFinder::read_all(line, top, home, Scripts::ByProgram)
+}
+
+/// The paths of what an alias runs, which is a line or the rest of one that begins with `git`. Many aliases
+/// have a shell or `xargs` in them and no script, so a word is none for that.
+pub(super) fn alias_paths(line: &[u8], top: &Path, home: &Path) -> Vec<PathBuf> {
+    PathFinder::read_all(line, top, home, Scripts::Never)
 }
 
 /// What a word means as a path.
@@ -68,6 +66,8 @@ pub(super) fn place(word: &[u8], top: &Path, home: &Path) -> PathBuf {
 /// Whether words may be scripts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scripts {
+    /// None but one that stands where a program does.
+    Never,
     /// If the line has a program that takes one.
     ByProgram,
     /// In any case: what the line prints is run.
@@ -85,23 +85,58 @@ struct PathFinder<'a> {
 
 /// What a line says of its words.
 struct Line {
+    scripts: Scripts,
     has_scripts: bool,
     has_shell: bool,
     /// Whether it says where programs are looked for.
     has_directories: bool,
 }
 
-impl PathFinder<'_> {
+impl Line {
+    /// Whether words of a line within this one may be scripts.
+    fn scripts_of_line(&self) -> Scripts {
+        match self.scripts {
+            Scripts::Never => Scripts::Never,
+            Scripts::ByProgram | Scripts::Always => Scripts::ByProgram,
+        }
+    }
+
+    /// The same of a command whose output is in a word.
+    fn scripts_of_substitution(&self) -> Scripts {
+        match self.scripts {
+            Scripts::Never => Scripts::Never,
+            _ if self.has_scripts => Scripts::Always,
+            Scripts::ByProgram | Scripts::Always => Scripts::ByProgram,
+        }
+    }
+}
+
+impl<'a> PathFinder<'a> {
+    fn read_all(line: &[u8], top: &Path, home: &'a Path, scripts: Scripts) -> Vec<PathBuf> {
+        let mut finder = Self {
+            home,
+            directories: vec![top.to_owned()],
+            variables: Vec::new(),
+            paths: Vec::new(),
+        };
+        finder.read(line, scripts, 0);
+        finder.paths
+    }
+
     fn read(&mut self, line: &[u8], scripts: Scripts, depth: usize) {
         let words = words(line);
         let sets_path = |word: &Word| {
             let set = word.assignment();
             set.is_some_and(|(name, _)| name.ends_with("PATH"))
         };
+        let may_run = |word: &Word| word.runs_scripts() || is_computed_program(word);
         let line = Line {
-            has_scripts: scripts == Scripts::Always
-                || words.iter().any(Word::runs_scripts)
-                || words.iter().any(is_computed_program),
+            scripts,
+            has_scripts: match scripts {
+                Scripts::Never => false,
+                Scripts::ByProgram => words.iter().any(may_run),
+                Scripts::Always => true,
+            },
             has_shell: words.iter().any(Word::is_shell),
             has_directories: words.iter().any(sets_path),
         };
@@ -112,7 +147,7 @@ impl PathFinder<'_> {
 
     fn read_word(&mut self, word: &Word, line: &Line, depth: usize) {
         if depth < MAX_DEPTH && word.is_line() {
-            return self.read(&word.text, Scripts::ByProgram, depth + 1);
+            return self.read(&word.text, line.scripts_of_line(), depth + 1);
         }
         let text = self.expanded(&word.text);
         if word.is_directory() {
@@ -120,11 +155,7 @@ impl PathFinder<'_> {
         }
         if depth < MAX_DEPTH {
             // What is substituted runs; where there is a script, what it prints may be one, too.
-            let scripts = if line.has_scripts {
-                Scripts::Always
-            } else {
-                Scripts::ByProgram
-            };
+            let scripts = line.scripts_of_substitution();
             for command in word.substitutions() {
                 let begins = |start: &&str| command.starts_with(start.as_bytes());
                 if !DIRECTORY_COMMANDS.iter().any(begins) {
@@ -166,6 +197,12 @@ impl PathFinder<'_> {
                 word.is_program || is_script || self.has_directory(&text),
                 &text,
             );
+            // git's `-c key=value`.
+            if let Some(equals) = text.iter().position(|&byte| byte == b'=') {
+                let value = text.get(equals + 1..).unwrap_or_default();
+                self.add_if(word.is_program && is_path(value), value);
+            }
+            self.add_modules(word, line, &text);
         } else {
             self.read_name(word, &text, line);
         }
@@ -197,12 +234,18 @@ impl PathFinder<'_> {
                     .iter()
                     .any(|top| place(part, top, self.home).is_file())
             };
-            let is_named = is_taken || is_file();
+            let is_joined = text.first() == Some(&b'-') && part.contains(&b'/');
+            let is_named = is_taken || is_file() || is_joined && self.has_directory(part);
             self.add_if(is_named, part);
-            if line.has_scripts && word.is_behind_module_option() {
-                for end in MODULE_ENDS {
-                    self.add(&[part, end.as_bytes()].concat());
-                }
+            self.add_modules(word, line, part);
+        }
+    }
+
+    /// Adds the files of a module that an interpreter is to load.
+    fn add_modules(&mut self, word: &Word, line: &Line, name: &[u8]) {
+        if line.has_scripts && word.names_module() && is_path(name) {
+            for end in MODULE_ENDS {
+                self.add(&[name, end.as_bytes()].concat());
             }
         }
     }
@@ -294,16 +337,51 @@ fn is_path(part: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn programs_that_are_absent_are_found() {
+    /// Checks which paths lines name, in a directory with the directory `there` and the file `known`.
+    fn check(lines: &[(&str, &[&str])]) {
         let top = tempfile::tempdir().unwrap();
         let top = top.path();
         std::fs::create_dir(top.join("there")).unwrap();
         std::fs::write(top.join("known"), "").unwrap();
-        let home = Path::new("/home/me");
         let mut wrong = Vec::new();
-        for (line, expected) in [
-            ("./.fsm", &["./.fsm"][..]),
+        for (line, expected) in lines {
+            let found = program_paths(line.as_bytes(), top, Path::new("/home/me"));
+            let expected: Vec<PathBuf> = expected.iter().map(|path| top.join(path)).collect();
+            if found != expected {
+                wrong.push(format!("{line}: {found:?}"));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn modules_and_values_that_are_joined_to_options_are_found() {
+        check(&[
+            (
+                "python3 -m fmt",
+                &["fmt", "fmt.py", "fmt.pm", "fmt.rb", "fmt.js", "fmt.lua"],
+            ),
+            (
+                "ruby -r./n x",
+                &[
+                    "./n", "./n.py", "./n.pm", "./n.rb", "./n.js", "./n.lua", "x",
+                ],
+            ),
+            (
+                "node --require=./n -p 1",
+                &["./n", "./n.py", "./n.pm", "./n.rb", "./n.js", "./n.lua"],
+            ),
+            ("grep -O./there/n", &["./there/n"]),
+            ("grep --open-files-in-pager=there/n", &["there/n"]),
+            ("grep -I./absent/n", &[]),
+            ("git -c core.pager=./n log", &["core.pager=./n", "./n"]),
+        ]);
+    }
+
+    #[test]
+    fn programs_that_are_absent_are_found() {
+        check(&[
+            ("./.fsm", &["./.fsm"]),
             ("./bin/clean || cat", &["./bin/clean"]),
             ("[ -x bin/c ] && bin/c %f; cat", &["bin/c"]),
             ("if test -x bin/c; then X=1 bin/c; fi", &["bin/c"]),
@@ -325,10 +403,6 @@ mod tests {
             ("perl -pe s,a,b,", &[]),
             ("perl -pe s/a/b/g", &[]),
             ("bash -e sub/n", &["sub/n"]),
-            (
-                "python3 -m fmt",
-                &["fmt", "fmt.py", "fmt.pm", "fmt.rb", "fmt.js", "fmt.lua"],
-            ),
             ("bash -e -x n1", &["n1"]),
             ("/bin/sh n", &["/bin/sh", "n"]),
             ("/usr/bin/env bash n", &["/usr/bin/env", "n"]),
@@ -366,7 +440,6 @@ mod tests {
             ("D=d; $D/n", &["d/n"]),
             ("sh d/%f", &["d"]),
             ("bash d/n*", &["d"]),
-            ("ruby -r./n x", &["./n", "x"]),
             ("find . -exec sh n ;", &["n"]),
             ("xargs -a n env", &["n", "env"]),
             ("LESS=FRX less", &[]),
@@ -388,13 +461,6 @@ mod tests {
             ("git-lfs clean -- %f", &[]),
             ("true", &[]),
             ("'", &[]),
-        ] {
-            let found = program_paths(line.as_bytes(), top, home);
-            let expected: Vec<PathBuf> = expected.iter().map(|path| top.join(path)).collect();
-            if found != expected {
-                wrong.push(format!("{line}: {found:?}"));
-            }
-        }
-        assert_eq!(wrong, Vec::<String>::new());
+        ]);
     }
 }

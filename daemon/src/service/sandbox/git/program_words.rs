@@ -15,6 +15,14 @@ const BEFORE_SCRIPT: &[&str] = &[
 const BEFORE_LINE: &[&str] = &["-c", "eval", "-S"];
 /// Words that a directory follows, in which the rest of the line runs.
 const BEFORE_DIRECTORY: &[&str] = &["cd", "pushd", "-C"];
+/// Options of Node, Deno and Bun that load a module (nodejs.org/api/cli.html, bun.sh/docs/cli/run).
+const MODULE_OPTIONS: &[&str] = &[
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "--preload",
+];
 const BETWEEN_COMMANDS: &[u8] = b";|&()!\n";
 
 /// A word of a line, without its quotes.
@@ -88,12 +96,18 @@ impl Word {
             && option.last() == Some(&b'f')
     }
 
-    /// Whether it stands behind an option that loads a module: `-m`, `-r`.
-    pub(super) fn is_behind_module_option(&self) -> bool {
+    /// Whether it names a module: behind an option that loads one (`-m n`, `--require n`), or joined to
+    /// it (`-r./n`, `--require=./n`).
+    pub(super) fn names_module(&self) -> bool {
+        let is_joined = |option: &&str| self.text.starts_with(option.as_bytes());
         matches!(
             self.before.as_slice(),
             [b'-', .., b'm' | b'M' | b'r' | b'l']
-        )
+        ) || matches!(
+            self.text.as_slice(),
+            [b'-', b'm' | b'M' | b'r' | b'l', _, ..]
+        ) || self.is_behind(MODULE_OPTIONS)
+            || MODULE_OPTIONS.iter().any(is_joined)
     }
 
     fn is_behind(&self, words: &[&str]) -> bool {

@@ -122,3 +122,23 @@ fn an_index_is_read_whatever_its_hashes_look_like() {
         }
     }
 }
+
+#[test]
+fn settings_that_variables_name_are_read_beside_the_usual_ones() {
+    let home = Path::new("/home/me");
+    let variables = [
+        ("GIT_CONFIG_GLOBAL", "/home/me/conf/git"),
+        ("XDG_CONFIG_HOME", "relative"),
+    ];
+    let user = UserConfig::named_by(home, |name| {
+        let found = variables.iter().find(|(set, _)| *set == name);
+        found.map(|(_, value)| value.into())
+    });
+    let expected = [
+        "/etc/gitconfig",
+        "/home/me/.config/git/config",
+        "/home/me/.gitconfig",
+        "/home/me/conf/git",
+    ];
+    assert_eq!(user.0, expected.map(PathBuf::from));
+}
