@@ -74,6 +74,7 @@ impl From<TerminalError> for RpcError {
             TerminalError::NotAtPrompt { state, .. } => {
                 of(code::INPUT_REFUSED, ErrorKind::NotAtPrompt)
                     .with("line_waits", state == PromptState::LineWaits)
+                    .with("answers_stand", state == PromptState::AnswersStand)
             }
             TerminalError::CanonicalLimit { limit, .. } => {
                 of(code::INPUT_REFUSED, ErrorKind::CanonicalLimit).with("limit", limit)
