@@ -13,7 +13,7 @@ use termd_client::{BadAnswer, ClientError};
 use termd_mcp::McpError;
 use termd_picture::PictureError;
 use termd_proto::terminal::ListScope;
-use termd_proto::{ErrorKind, Tags, code};
+use termd_proto::{ErrorKind, Label, Tags, code};
 use thiserror::Error;
 
 use crate::daemon_error::DaemonError;
@@ -41,6 +41,9 @@ pub(crate) enum CliError {
     /// `--tag` of a verb that acts on terminals.
     #[error("no {} terminal has {}", in_words(*scope), one_of(tags))]
     NoneTagged { scope: ListScope, tags: Tags },
+    /// `search --label`.
+    #[error("no terminal has the label {}", escaped(.0.as_str()))]
+    NoneLabelled(Label),
     /// A failure of termctl's own in a verb that passes on a command's exit code.
     #[error(transparent)]
     PassingOn(Box<Self>),
@@ -188,7 +191,9 @@ impl CliError {
         match self {
             Self::PassingOn(error) => error.exit_code_beside_commands(),
             Self::TypedInPart { error, .. } => error.exit_code(),
-            Self::NothingToAttach | Self::NoneTagged { .. } => ExitCode::NO_TERMINAL,
+            Self::NothingToAttach | Self::NoneTagged { .. } | Self::NoneLabelled(_) => {
+                ExitCode::NO_TERMINAL
+            }
             Self::Usage(_) | Self::Mcp(McpError::Handshake(_)) => ExitCode::USAGE,
             Self::StdoutClosed => ExitCode::PIPE,
             Self::Picture(_)
@@ -262,6 +267,7 @@ impl CliError {
             }
             Self::NothingToAttach => own("nothing_to_attach"),
             Self::NoneTagged { .. } => own("none_tagged"),
+            Self::NoneLabelled(_) => own("none_labelled"),
             Self::StdoutClosed => own("stdout_closed"),
             Self::Picture(_) => own("picture"),
             Self::Setup(_) => own("setup"),

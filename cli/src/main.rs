@@ -39,8 +39,10 @@ mod usage_error;
 
 use crate::args::Cli;
 use crate::exit_code::ExitCode;
+use crate::signal_number::SIGXFSZ;
 use crate::usage_error::UsageError;
 use anyhow::Context as _;
+use tokio::signal::unix::SignalKind;
 
 fn main() -> anyhow::Result<()> {
     completion::answer_shell();
@@ -57,7 +59,7 @@ fn main() -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("termctl: cannot start")?;
-    let code = match runtime.block_on(cmd::dispatch(cli)) {
+    let code = match runtime.block_on(dispatch(cli)) {
         Ok(code) => code,
         Err(error) => {
             output::report(&error, json);
@@ -66,6 +68,13 @@ fn main() -> anyhow::Result<()> {
     };
     // Threads may be blocked in a read or a write, so this does not join them.
     std::process::exit(i32::from(code.0));
+}
+
+async fn dispatch(cli: Cli) -> Result<ExitCode, error::CliError> {
+    // Beyond a limit on the size of files a write then fails, as on a full disk. The signal is caught and
+    // not ignored: programs that termctl starts do not inherit that.
+    let _ = signals::catch(SignalKind::from_raw(SIGXFSZ))?;
+    cmd::dispatch(cli).await
 }
 
 /// Whether a person is at a tty that can show more than lines.

@@ -113,19 +113,27 @@ pub(crate) enum UsageError {
     /// `replay` or `screenshot --animate`: `--from` is behind `--to`.
     #[error("nothing was printed from --from to --to")]
     EmptyRange,
+    /// `--from` is after `--to`.
+    #[error("--from is after --to: they are swapped")]
+    SwappedRange,
+    /// `export --json`, which would be the recording's format.
+    #[error("an export has --format and no --json; `--format json` has the commands")]
+    ExportAsJson,
+    /// `read --context` where all lines are read.
+    #[error("--context is for --grep and --errors")]
+    ContextOfNothing,
     /// The same without a `--from`.
     #[error("nothing was printed before --to")]
     NothingBefore,
     /// `replay --at` of a time at which there was no terminal.
     #[error("--at is before the terminal's start")]
     BeforeStart,
-    /// `replay` of an offset that the output, or the part that is played, does not have.
-    #[error("offset {at} is not within {start} to {end}")]
-    OutsideOfOutput {
-        at: Offset,
-        start: Offset,
-        end: Offset,
-    },
+    /// An offset that the output, or the part that is played, does not have.
+    #[error("{option} is past the end of the output, which is {end}")]
+    PastEnd { option: &'static str, end: Offset },
+    /// An offset whose output is gone.
+    #[error("{option} is before the output that is kept, which begins at {start}")]
+    BeforeKept { option: &'static str, start: Offset },
     /// `attach` to the terminal in which termctl runs.
     #[error("this is {0} itself: it cannot show itself")]
     OwnTerminal(TerminalId),

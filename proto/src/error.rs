@@ -116,7 +116,8 @@ pub enum ErrorKind {
     /// A secret was to be typed, and the terminal does not wait for one.
     NoSecretAwaited,
     /// A line was to be typed at a shell's prompt, and the shell is not there; `data.line_waits`: it is,
-    /// and has a line that was typed before.
+    /// and has a line that was typed before; `data.answers_stand`: it is, and has the terminal's answers to
+    /// queries there, which a command did not read.
     NotAtPrompt,
     /// An agent's shell is to run its command where it is: it is confined otherwise than the daemon, or
     /// is in a terminal of the daemon's. `data.reason` says what was found.

@@ -288,6 +288,38 @@ fn what_stands_at_the_prompt_is_no_part_of_the_line() {
 }
 
 #[test]
+fn what_nobody_read_is_no_part_of_the_line() {
+    let daemon = with_shell();
+    for shell in ["bash", "zsh", "dash"] {
+        if !is_installed(shell, "what_nobody_read_is_no_part_of_the_line") {
+            continue;
+        }
+        ok(&daemon, &["create", "--label", shell, "--", shell]);
+        // What the terminal answers comes to the shell.
+        for pause in ["", "; sleep 0.1"] {
+            let asks = format!("printf '\\033[c\\033[6n'{pause}");
+            for line in [&asks, "echo y", &asks, "echo y", &asks, "echo y"] {
+                let output = termctl(&daemon, &["exec", shell, "--", line]);
+                let is_right = line == asks || output.out == "y\n";
+                assert!(
+                    is_right && output.code == Some(0),
+                    "{shell}{pause}: {output:?}"
+                );
+            }
+        }
+    }
+    // What a person typed ahead stays, and is nobody else's line.
+    let mut child = spawn(&daemon, &["exec", "sh", "--", "echo begun; sleep 0.5"]);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    ok(&daemon, &["send", "sh", "ahead"]);
+    assert!(child.wait().unwrap().success());
+    let output = exec(&daemon, "echo INJECTED");
+    assert_eq!((output.out.as_str(), output.code), ("", Some(125)));
+    assert!(output.err.contains("empty prompt"), "{output:?}");
+}
+
+#[test]
 fn a_shell_that_has_lost_its_marks_is_no_endless_wait() {
     let daemon = TestDaemon::start();
     for (shell, line, code) in [

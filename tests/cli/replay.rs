@@ -320,10 +320,15 @@ fn what_cannot_be_played_is_said_in_one_line() {
         (
             vec![&*id, "--at", "999999"],
             2,
-            "offset 999999 is not within 0 to",
+            "--at is past the end of the output, which is",
         ),
         (
             vec![&*id, "--from", &*ends[1], "--to", &*ends[0]],
+            2,
+            "--from is after --to",
+        ),
+        (
+            vec![&*id, "--from", &*ends[0], "--to", &*ends[0]],
             2,
             "nothing was printed",
         ),

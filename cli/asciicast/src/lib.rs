@@ -22,6 +22,17 @@ const MAX_LINE_BYTES: u64 = 2 * MAX_IMPORT_BYTES;
 /// The longest description of a fault, in characters: some of the file may stand in it.
 const MAX_PROBLEM_CHARS: usize = 200;
 
+/// U+FEFF, which may stand at the beginning of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What a header holds, for a person.
+const HEADER: &str =
+    "header of an asciicast, an object with `version` and `term`, or `width` and `height`";
+/// What an event is, for a person.
+const EVENT: &str = "event of an asciicast: [SECONDS, \"CODE\", \"DATA\"]";
+/// What a recording of version 1 holds.
+const RECORDING: &str = "recording, an object with `version`, `width`, `height` and `stdout`";
+
 /// Why a file is no recording.
 #[derive(Debug, Error)]
 pub enum CastError {
@@ -114,18 +125,22 @@ impl<R: BufRead> CastReader<R> {
     pub fn open(mut input: R) -> Result<Self, CastError> {
         let mut number = 0;
         let mut text = next_line(&mut input, &mut number)?.unwrap_or_default();
+        // Programs on Windows write it.
+        if number == 1 && text.starts_with(BYTE_ORDER_MARK) {
+            text.remove(0);
+        }
         let first: FirstLine = match serde_json::from_str(&text) {
             Ok(first) => first,
             // Version 1 may be written over many lines.
             Err(error) if error.is_eof() && !text.is_empty() => {
                 read_rest(&mut input, &mut text, number)?;
                 serde_json::from_str(&text).map_err(|error| {
-                    fault(number + error.line() - 1, &describe(&error, "recording"))
+                    fault(number + error.line() - 1, &describe(&error, RECORDING))
                 })?
             }
             Err(error) => {
                 let number = number.max(1);
-                return Err(fault(number, &describe(&error, "header of an asciicast")));
+                return Err(fault(number, &describe(&error, HEADER)));
             }
         };
         let mut stdout = first.stdout.unwrap_or_default();
@@ -188,7 +203,7 @@ impl<R: BufRead> CastReader<R> {
                     return Ok(None);
                 };
                 serde_json::from_str::<(f64, String, Value)>(&text)
-                    .map_err(|error| fault(self.line, &describe(&error, "event of an asciicast")))?
+                    .map_err(|error| fault(self.line, &describe(&error, EVENT)))?
             };
             let at_ms = self.go_on(time)?;
             if let Some(event) = self.event(at_ms, &code, data)? {
@@ -336,13 +351,14 @@ fn milliseconds(seconds: f64) -> i64 {
     (seconds * 1_000.0).round() as i64
 }
 
-/// What is wrong, in the words of the JSON parser, without its place.
+/// What is wrong with a line that is no JSON, or other JSON than was expected.
 fn describe(error: &serde_json::Error, expected: &str) -> String {
-    let text = error.to_string();
-    let what = text
-        .rsplit_once(" at line ")
-        .map_or(&*text, |split| split.0);
-    format!("this is no {expected}: {what} (column {})", error.column())
+    let column = error.column();
+    if error.is_data() {
+        format!("this is no {expected} (column {column})")
+    } else {
+        format!("this is no JSON, or is cut short, at column {column}; expected was the {expected}")
+    }
 }
 
 fn fault(line: usize, problem: &str) -> CastError {

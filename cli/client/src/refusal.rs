@@ -26,6 +26,11 @@ pub fn line_waits(error: &ErrorObjectOwned) -> bool {
     member(error, "line_waits").unwrap_or(false)
 }
 
+/// Whether answers of the terminal stand at the shell's prompt that a command did not read.
+pub fn answers_stand(error: &ErrorObjectOwned) -> bool {
+    member(error, "answers_stand").unwrap_or(false)
+}
+
 /// The errno of a command that could not be executed: neither its directory nor its sandbox failed.
 pub fn exec_errno(error: &ErrorObjectOwned) -> Option<i32> {
     let step: String = member(error, "step")?;

@@ -1,5 +1,7 @@
 //! `termctl history`: the commands that were run in terminals, newest first.
 
+use std::io::{self, IsTerminal as _};
+
 use jiff::Zoned;
 use termd_client::Link;
 use termd_proto::command::{CommandFilter, CommandInfo, ListCommands};
@@ -54,6 +56,8 @@ pub(super) async fn run(context: Context, args: HistoryArgs) -> Result<ExitCode,
 fn print(commands: &[CommandInfo], context: Context) -> Result<ExitCode, CliError> {
     if context.json {
         output::print_json(&commands)?;
+    } else if commands.is_empty() && io::stdout().is_terminal() {
+        output::note("no command was found");
     } else {
         output::print(render(commands, context.display).as_bytes())?;
     }

@@ -14,6 +14,7 @@ mod delete;
 mod doctor;
 mod exec;
 mod export;
+mod gaps;
 mod history;
 mod hook;
 mod import;

@@ -15,10 +15,10 @@ use crate::usage_error::UsageError;
 async fn offset_of(
     link: &Link,
     info: &TerminalInfo,
-    position: OutputPosition,
+    (option, position): (&'static str, OutputPosition),
 ) -> Result<Offset, CliError> {
     match (position.offset(), position.at_ms(info, &Zoned::now())) {
-        (Some(at), _) => within(at, (info.start, info.end)),
+        (Some(at), _) => within((option, at), (info.start, info.end)),
         (None, Some(at_ms)) if at_ms >= info.created_at_ms => {
             let request = ReadScreen {
                 at_ms: Some(at_ms),
@@ -38,17 +38,18 @@ pub(super) async fn range_of(
     (from, to): (Option<OutputPosition>, Option<OutputPosition>),
 ) -> Result<(Offset, Option<Offset>), CliError> {
     let start = match from {
-        Some(from) => offset_of(link, info, from).await?,
+        Some(from) => offset_of(link, info, ("--from", from)).await?,
         None => info.start,
     };
     let Some(to) = to else {
         return Ok((start, None));
     };
-    let end = offset_of(link, info, to).await?;
+    let end = offset_of(link, info, ("--to", to)).await?;
     if end > start {
         return Ok((start, Some(end)));
     }
     Err(match from {
+        Some(_) if end < start => UsageError::SwappedRange,
         Some(_) => UsageError::EmptyRange,
         None => UsageError::NothingBefore,
     }
@@ -56,9 +57,15 @@ pub(super) async fn range_of(
 }
 
 /// An offset that a person gave, if it is in the range.
-pub(super) fn within(at: Offset, (start, end): (Offset, Offset)) -> Result<Offset, CliError> {
-    if start <= at && at <= end {
-        return Ok(at);
+pub(super) fn within(
+    (option, at): (&'static str, Offset),
+    (start, end): (Offset, Offset),
+) -> Result<Offset, CliError> {
+    if at > end {
+        return Err(UsageError::PastEnd { option, end }.into());
     }
-    Err(UsageError::OutsideOfOutput { at, start, end }.into())
+    if at < start {
+        return Err(UsageError::BeforeKept { option, start }.into());
+    }
+    Ok(at)
 }

@@ -7,9 +7,10 @@ use jiff::Zoned;
 use termd_client::{ClientError, Link};
 use termd_proto::TerminalRef;
 use termd_proto::screen::{ReadScreen, Screen, ScreenFormat, ScreenResult, ScreenRows};
+use termd_proto::terminal::TerminalInfo;
 
-use super::Context;
 use super::show::show;
+use super::{Context, gaps};
 use crate::args::{ScreenArgs, ScreenFormatArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -32,9 +33,10 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
         settle_ms: args.settle,
         ..ReadScreen::of(id.clone())
     };
-    if let Some(position) = args.at {
-        look_back(&link, &mut request, position).await?;
-    }
+    let past = match args.at {
+        Some(position) => Some(look_back(&link, &mut request, position).await?),
+        None => None,
+    };
     if let Some(rows) = args.rows {
         request.from_row = rows.from;
         request.to_row = rows.to;
@@ -57,6 +59,10 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
         }
         _ => output::print_json(&result)?,
     }
+    match &past {
+        Some(info) => gaps::note_at(info, request.at, &result.screen),
+        None => gaps::note_empty(&link, &id, &result.screen).await?,
+    }
     let has_waited = args.wait_change || args.wait_change_after.is_some() || args.settle.is_some();
     Ok(if has_waited && !result.settled {
         ExitCode::TIMED_OUT
@@ -65,16 +71,16 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
     })
 }
 
-/// Asks for the screen at a position of the output.
+/// Asks for the screen at a position of the output. Returns what is known of the terminal.
 pub(super) async fn look_back(
     link: &Link,
     request: &mut ReadScreen,
     position: OutputPosition,
-) -> Result<(), CliError> {
+) -> Result<TerminalInfo, CliError> {
     let info = show(link, &request.id).await?;
     request.at = position.offset();
     request.at_ms = position.at_ms(&info, &Zoned::now());
-    Ok(())
+    Ok(info)
 }
 
 /// The text without the empty lines at its end.

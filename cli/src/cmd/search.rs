@@ -1,6 +1,7 @@
 //! `termctl search`: lines of output and commands, by what is in them, newest first.
 
 use std::env;
+use std::io::{self, IsTerminal as _};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,11 +14,13 @@ use termd_proto::search::{
     CommandHit, MAX_HITS, MAX_SEARCH_MS, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn,
     SearchOutput,
 };
+use termd_proto::terminal::TerminalInfo;
 use termd_proto::{Tags, TerminalRef};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Context;
+use super::show::show;
 use super::typed_command::as_typed;
+use super::{Context, gaps};
 use crate::args::{PatternArgs, SearchArgs, SearchInArg};
 use crate::display::{Display, Tone};
 use crate::error::CliError;
@@ -48,6 +51,8 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
         SearchInArg::Commands => SearchIn::Commands,
         SearchInArg::Both => SearchIn::Both,
     };
+    let in_terminals = named(&link, &filter).await?;
+    let is_for_tty = !context.json && io::stdout().is_terminal();
     let request = SearchOutput {
         within: Some(within),
         raw: args.raw.then_some(true),
@@ -62,9 +67,17 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
     };
     let time = Duration::from_millis(args.timeout);
     let found = search(&link, request, args.limit, time, &mut printer).await?;
+    if within != SearchIn::Commands {
+        in_terminals.iter().for_each(gaps::note_all);
+    }
     Ok(match found {
         Found::All if printer.printed > 0 => ExitCode::OK,
-        Found::All => ExitCode::FAILED,
+        Found::All => {
+            if is_for_tty {
+                output::note("nothing was found");
+            }
+            ExitCode::FAILED
+        }
         Found::AsManyAsWanted => {
             let limit = args.limit;
             output::note(&format!("stopped at --limit {limit}; there may be more"));
@@ -75,6 +88,21 @@ pub(super) async fn run(context: Context, args: SearchArgs) -> Result<ExitCode, 
             ExitCode::TIMED_OUT
         }
     })
+}
+
+/// The terminals that the search names, with what is not kept of them.
+async fn named(link: &Link, filter: &SearchFilter) -> Result<Vec<TerminalInfo>, CliError> {
+    let found = match (&filter.terminal, &filter.label) {
+        (Some(terminal), _) => vec![show(link, terminal).await?],
+        (None, Some(label)) => gaps::labelled(link, label).await?,
+        (None, None) => return Ok(Vec::new()),
+    };
+    let mut named = Vec::new();
+    for info in found {
+        // A list does not tell the gaps of those that have ended.
+        named.push(show(link, &TerminalRef::from(&info.id)).await?);
+    }
+    Ok(named)
 }
 
 /// What is searched for.

@@ -306,6 +306,9 @@ fn closed(cause: CloseCause, idle_timeout: Option<IdleTimeout>) -> String {
 fn line_waits(state: PromptState) -> &'static str {
     match state {
         PromptState::LineWaits => ", or has a line there already",
+        PromptState::AnswersStand => {
+            ", or has the terminal's answers there, which a command did not read"
+        }
         PromptState::Free | PromptState::Elsewhere => "",
     }
 }

@@ -117,6 +117,28 @@ fn an_export_that_fails_leaves_the_file_as_it_was() {
 }
 
 #[test]
+fn a_picture_that_fails_leaves_nothing() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "seq", "24"]);
+    ok(&daemon, &["wait", &id]);
+    let directory = daemon.path("pictures");
+    fs::create_dir(&directory).unwrap();
+    let script = format!(
+        "ulimit -f 1; exec {} screenshot {id} -o '{}'",
+        env!("CARGO_BIN_EXE_termctl"),
+        directory.join("small.png").display()
+    );
+    let failed = daemon.command("sh").args(["-c", &script]).output().unwrap();
+    let error = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(
+        (failed.status.code(), error.lines().count()),
+        (Some(1), 1),
+        "{error}"
+    );
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
 fn an_export_that_is_ended_leaves_nothing_beside_the_file() {
     let daemon = TestDaemon::start();
     let id = ok(&daemon, &["create", "--", "seq", "2000000"]);

@@ -140,6 +140,57 @@ fn export_says_once_what_is_not_kept() {
     }
 }
 
+#[test]
+fn a_search_and_a_screen_say_what_is_not_kept() {
+    let flooded = FloodedTerminal::start();
+    let (daemon, id) = (&flooded.daemon, flooded.id.as_str());
+    let found = termctl(daemon, &["search", "-t", id, "0000001"]);
+    let note = flooded
+        .note()
+        .replace("termctl: ", &format!("termctl: {id}: "));
+    assert_eq!((found.code, found.err.as_str()), (Some(0), note.as_str()));
+    let picture = daemon.path("gap.png");
+    let shoot = ["screenshot", id, "-o", picture.to_str().unwrap(), "--at"];
+    for verb in [&["screen", id, "--at"][..], &shoot] {
+        for (at, is_in_gap) in [
+            (flooded.start, false),
+            (flooded.start + 9, true),
+            (flooded.end + 8, false),
+        ] {
+            let output = termctl(daemon, &[verb, &[at.to_string().as_str()]].concat());
+            let want = if is_in_gap {
+                flooded.note()
+            } else {
+                String::new()
+            };
+            assert_eq!((output.code, output.err), (Some(0), want), "{verb:?} {at}");
+        }
+    }
+}
+
+#[test]
+fn what_was_deleted_is_said_to_be() {
+    let daemon = TestDaemon::start();
+    let id = ok(&daemon, &["create", "--", "echo", "gone"]);
+    ok(&daemon, &["wait", &id]);
+    ok(&daemon, &["close", &id]);
+    ok(&daemon, &["delete", "--yes", &id]);
+    let picture = daemon.path("gone.png");
+    for args in [
+        &["export", &id][..],
+        &["screen", &id],
+        &["screenshot", &id, "-o", picture.to_str().unwrap()],
+    ] {
+        let output = termctl(&daemon, args);
+        let want = "termctl: the output was deleted (termctl delete)\n";
+        assert_eq!(
+            (output.code, output.err.as_str()),
+            (Some(0), want),
+            "{args:?}"
+        );
+    }
+}
+
 /// The output behind the gap is longer than a page and holds no text.
 #[test]
 fn a_gap_without_text_behind_it_is_said_too() {

@@ -162,6 +162,39 @@ fn a_recording_that_is_exported_again_is_the_same() {
 }
 
 #[test]
+fn a_title_and_a_markers_time_come_back() {
+    let daemon = TestDaemon::start();
+    let file = daemon.path("marked.cast");
+    let header = "{\"version\":3,\"term\":{\"cols\":80,\"rows\":24},\"title\":\"A demo\"}\n";
+    let events = "[0.1,\"o\",\"a\"]\n[1.0,\"m\",\"M\"]\n[1.0,\"o\",\"b\"]\n";
+    // With a BOM, as programs on Windows write it.
+    fs::write(&file, format!("\u{feff}{header}{events}")).unwrap();
+    let id = ok(&daemon, &["import", file.to_str().unwrap()]);
+    let exported = ok(&daemon, &["export", &id]);
+    let lines: Vec<Value> = (exported.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["title"], "A demo");
+    let want = [
+        json!([0.1, "o", "a"]),
+        json!([1.0, "m", "M"]),
+        json!([1.0, "o", "b"]),
+    ];
+    assert_eq!(lines[1..], want, "{exported}");
+    // It has no date: its end is when the file was written.
+    let shown = termctl(&daemon, &["show", "--json", &id]).json();
+    let written = fs::metadata(&file).unwrap().modified().unwrap();
+    let written_ms = written
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis();
+    assert_eq!(
+        shown["exited_at_ms"].as_u64().map(u128::from),
+        Some(written_ms)
+    );
+}
+
+#[test]
 fn a_broken_recording_names_its_line_and_imports_nothing() {
     let daemon = TestDaemon::start();
     let before = daemon

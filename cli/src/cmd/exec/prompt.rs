@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use termd_client::refusal::{kind_of, line_waits};
+use termd_client::refusal::{answers_stand, kind_of, line_waits};
 use termd_client::{ClientError, Link};
 use termd_proto::interact::{Activity, Foreground, GetActivity, TypedInput};
 use termd_proto::screen::CommandState;
@@ -10,11 +10,13 @@ use termd_proto::terminal::{ShowTerminal, Stdio, TerminalState};
 use termd_proto::{ErrorKind, Offset, TerminalRef};
 use tokio::time::sleep;
 
+use super::INTR;
 use super::unmarked::is_at_unmarked_prompt;
 use crate::cmd::send::type_or_ask;
 use crate::confirm::Consent;
 use crate::error::CliError;
 use crate::exec_error::ExecError;
+use crate::input::send_bytes;
 
 /// How long a shell may take to its prompt: one that has just been started, or whose prompt is slow.
 const PROMPT: Duration = Duration::from_secs(5);
@@ -65,6 +67,7 @@ pub(super) async fn type_at_prompt(
         ..TypedInput::default()
     };
     let begun = Instant::now();
+    let mut is_cleared = false;
     loop {
         let activity = link.repeat(&GetActivity { id: id.clone() }).await?;
         if activity.awaiting_secret {
@@ -86,6 +89,11 @@ pub(super) async fn type_at_prompt(
                     Err(ClientError::Refused(refusal))
                         if kind_of(&refusal) == Some(ErrorKind::NotAtPrompt) =>
                     {
+                        if answers_stand(&refusal) && !is_cleared {
+                            // Nobody typed them. In no editing mode of a shell is another key as certain.
+                            is_cleared = true;
+                            send_bytes(link, &id, &[INTR], Consent::Given).await?;
+                        }
                         if line_waits(&refusal) {
                             (EARLIER_LINE, ExecError::LineWaits(name()))
                         } else {

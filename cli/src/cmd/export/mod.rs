@@ -10,13 +10,12 @@ use termd_client::{BadAnswer, Form, Link, OutputReader};
 use termd_proto::TerminalRef;
 use termd_proto::command::{CommandFilter, CommandInfo};
 use termd_proto::terminal::{MAX_READ_BYTES, ReadFrom, TerminalInfo};
-use tokio::signal::unix::SignalKind;
 
 use self::cast::{CastWriter, Event, Header, Version};
 use self::playback::Playback;
-use super::Context;
 use super::history::list;
 use super::show::show;
+use super::{Context, gaps};
 use crate::args::{ExportArgs, ExportFormatArg};
 use crate::direction_marks::without_direction_marks;
 use crate::error::CliError;
@@ -24,12 +23,16 @@ use crate::exit_code::ExitCode;
 use crate::json;
 use crate::output;
 use crate::output_file::OutputFile;
-use crate::signal_number::SIGXFSZ;
-use crate::signals::{self, Signals};
+use crate::signals::Signals;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(context: Context, args: ExportArgs) -> Result<ExitCode, CliError> {
+    if context.json {
+        return Err(UsageError::ExportAsJson.into());
+    }
     let link = context.open().await?;
     let info = show(&link, &TerminalRef(args.terminal)).await?;
+    gaps::note_if_deleted(&info);
     // Before there is something to tidy up. Elsewhere a signal ends a write that blocks, too.
     let signals = match &args.output {
         Some(path) if OutputFile::has_part(path) => Some(Signals::catch()?),
@@ -40,8 +43,6 @@ pub(super) async fn run(context: Context, args: ExportArgs) -> Result<ExitCode, 
     let Some(mut signals) = signals else {
         return written.await.map(|()| ExitCode::OK);
     };
-    // Beyond a limit on the size of files a write then fails, as on a full disk.
-    let _ = signals::catch(SignalKind::from_raw(SIGXFSZ))?;
     tokio::select! {
         written = written => written.map(|()| ExitCode::OK),
         // What was written so far goes with its sink.
@@ -107,6 +108,13 @@ async fn commands(link: &Link, info: &TerminalInfo) -> Result<Vec<CommandInfo>, 
     Ok(commands)
 }
 
+/// The title of the recording that it was imported from, or its label.
+fn title(info: &TerminalInfo) -> Option<String> {
+    let imported = info.meta.as_ref().and_then(|meta| meta.get("asciicast"));
+    let title = imported.and_then(|recording| recording.get("title")?.as_str());
+    (title.map(str::to_owned)).or_else(|| info.label.as_ref().map(ToString::to_string))
+}
+
 async fn cast(
     link: &Link,
     info: &TerminalInfo,
@@ -121,7 +129,7 @@ async fn cast(
         rows,
         started_at_ms: info.created_at_ms,
         command: Some(terminal_command(info)),
-        title: info.label.as_ref().map(ToString::to_string),
+        title: title(info),
     };
     let (line, mut writer) = CastWriter::begin(version, &header);
     sink.write(line.as_bytes())?;

@@ -32,7 +32,8 @@ impl Recording {
         let of_shell = commands.iter().filter(|command| command.number > 0);
         let marks = of_shell.map(|command| Mark {
             at: command.start,
-            at_ms: None,
+            // A shell is seen to run a line only once its output is read. A recording knows the time.
+            at_ms: command.imported.then_some(command.started_at_ms),
             event: Event::Marker(command.text.clone()),
         });
         let mut recording = Self {
@@ -40,7 +41,7 @@ impl Recording {
             given: 0,
             now_ms: started_at_ms,
         };
-        recording.marks.sort_by_key(|mark| mark.at);
+        recording.marks.sort_by_key(|mark| (mark.at, mark.at_ms));
         recording
     }
 
@@ -99,7 +100,7 @@ impl Recording {
         });
         self.marks.extend(marks);
         let (_, left) = self.marks.split_at_mut(self.given);
-        left.sort_by_key(|mark| mark.at);
+        left.sort_by_key(|mark| (mark.at, mark.at_ms));
     }
 
     fn give_marks(&mut self, at: Offset, events: &mut Vec<(i64, Event)>) {

@@ -1,6 +1,6 @@
 //! `termctl import`: a recording that was made elsewhere becomes a closed terminal.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -35,7 +35,13 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> Result<ExitCode, 
     let modified_at_ms = file.modified_at_ms;
     let refuse = |error| file_fault(&args.file, error);
     let mut reader = CastReader::open(file.input).map_err(refuse)?;
-    let begun = begin(reader.header(), label, modified_at_ms);
+    let started_at_ms = match (reader.header().started_at_ms, modified_at_ms) {
+        (Some(started_at_ms), _) => Some(started_at_ms),
+        // The file was written until the recording's end.
+        (None, Some(modified_at_ms)) => Some(modified_at_ms - length_ms(&args.file)?),
+        (None, None) => None,
+    };
+    let begun = begin(reader.header(), label, started_at_ms);
     let link = context.open().await?;
     let id = link.once(&begun).await?.id;
     // An import that is not finished ends with the connection: a fault on the way leaves nothing.
@@ -71,7 +77,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> Result<ExitCode, 
 /// A file, or standard input.
 struct Source {
     input: BufReader<Box<dyn Read>>,
-    /// When the file was written, in milliseconds since the Unix epoch.
+    /// When a file was written, in milliseconds since the Unix epoch. Of a pipe nobody knows it.
     modified_at_ms: Option<i64>,
 }
 
@@ -88,10 +94,9 @@ impl Source {
             source,
         };
         let file = File::open(path).map_err(unreadable)?;
-        let modified = file.metadata().and_then(|metadata| metadata.modified());
-        let since = modified
-            .ok()
-            .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let metadata = file.metadata().ok().filter(Metadata::is_file);
+        let modified = metadata.and_then(|metadata| metadata.modified().ok());
+        let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         Ok(Self {
             input: BufReader::new(Box::new(file)),
             modified_at_ms: since.and_then(|since| i64::try_from(since.as_millis()).ok()),
@@ -114,8 +119,22 @@ fn file_fault(path: &Path, error: CastError) -> CliError {
     .into()
 }
 
-/// What the recording says of itself. One without a date has that of its file.
-fn begin(header: &Header, label: Option<Label>, modified_at_ms: Option<i64>) -> BeginImport {
+/// How long a recording is, in milliseconds: the time of its last event.
+fn length_ms(path: &Path) -> Result<i64, CliError> {
+    let refuse = |error| file_fault(path, error);
+    let mut reader = CastReader::open(Source::open(path)?.input).map_err(refuse)?;
+    let mut length_ms = 0;
+    while let Some(event) = reader.next_event().map_err(refuse)? {
+        length_ms = match event {
+            CastEvent::Happened(event) => event.at_ms,
+            CastEvent::Exited { at_ms, .. } => at_ms,
+        };
+    }
+    Ok(i64::try_from(length_ms).unwrap_or(i64::MAX))
+}
+
+/// What the recording says of itself.
+fn begin(header: &Header, label: Option<Label>, started_at_ms: Option<i64>) -> BeginImport {
     let command = header.command.as_ref().or(header.shell.as_ref());
     let argv = command.map(|line| shlex::split(line).unwrap_or_else(|| vec![line.clone()]));
     let mut asciicast = Map::from_iter([("version".to_owned(), header.version.into())]);
@@ -127,7 +146,7 @@ fn begin(header: &Header, label: Option<Label>, modified_at_ms: Option<i64>) -> 
         argv: argv.unwrap_or_default(),
         cols: header.cols,
         rows: header.rows,
-        started_at_ms: header.started_at_ms.or(modified_at_ms),
+        started_at_ms,
         meta: Some(Map::from_iter([("asciicast".to_owned(), json!(asciicast))])),
     }
 }

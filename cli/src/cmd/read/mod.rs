@@ -75,6 +75,7 @@ fn line_filter(args: &LinesArgs) -> Result<Option<LineFilter>, UsageError> {
             let context = args.context.unwrap_or(CONTEXT_OF_ERRORS);
             Some(LineFilter::new(Wanted::Errors, context))
         }
+        None if args.context.is_some() => return Err(UsageError::ContextOfNothing),
         None => None,
     })
 }

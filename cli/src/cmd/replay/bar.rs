@@ -71,14 +71,25 @@ fn line(status: &Status<'_>, clock: Option<&str>, cols: usize) -> String {
         OutputClock::Unknown => "times are not known ",
     };
     let command = status.command.map(one_line).unwrap_or_default();
-    let mut right = note.to_owned();
-    if let Some(clock) = clock {
-        let _ = write!(right, "{clock} ");
-    }
-    if !command.is_empty() {
-        let _ = write!(right, "$ {} ", cut(&command, cols / COMMAND_PART));
-    }
-    let taken = left.width() + right.width() + 2;
+    let right = |clock: Option<&str>| {
+        let mut right = note.to_owned();
+        if let Some(clock) = clock {
+            let _ = write!(right, "{clock} ");
+        }
+        if !command.is_empty() {
+            let _ = write!(right, "$ {} ", cut(&command, cols / COMMAND_PART));
+        }
+        right
+    };
+    let width_with = |right: &str| left.width() + right.width() + 2;
+    let whole = right(clock);
+    let right = if width_with(&whole) > cols {
+        // Of the date and the time of day the time stays.
+        right(clock.map(|clock| clock.split_once(' ').map_or(clock, |(_, time)| time)))
+    } else {
+        whole
+    };
+    let taken = width_with(&right);
     let track = match cols.checked_sub(taken) {
         Some(room) if room >= MIN_TRACK => track(status, room),
         Some(_) | None => String::new(),
@@ -177,6 +188,8 @@ mod tests {
             let text = line(&shown, Some("14:03"), cols);
             assert_eq!((text.as_str(), text.width()), (want, cols));
         }
+        let text = line(&shown, Some("2026-11-28 23:52:11"), 40);
+        assert_eq!(text, " playing 1:05 / 2:10  23:52:11 $ make\\n…");
         shown.speed = 0.5;
         shown.clock = OutputClock::Unknown;
         shown.length_ms = 7_300_000;

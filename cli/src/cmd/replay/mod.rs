@@ -118,7 +118,7 @@ async fn prepare(
         None => {}
         Some(OutputPosition::Offset(at)) => {
             let played = (range.start, range.end.unwrap_or(info.end));
-            playback.seek_offset(within(at, played)?);
+            playback.seek_offset(within(("--at", at), played)?);
         }
         Some(at) => {
             if let Some(at_ms) = at.at_ms(info, &Zoned::now()) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use termd_proto::Offset;
 use termd_proto::recording::{CameMs, TimelineSpan};
-use termd_proto::terminal::{OutputSize, OutputTime, TerminalState};
+use termd_proto::terminal::{Gap, OutputSize, OutputTime, TerminalState};
 
 use super::timeline::Timeline;
 
@@ -20,6 +20,8 @@ pub(in crate::cmd) struct Page {
     pub(in crate::cmd) start: Offset,
     pub(in crate::cmd) end: Offset,
     pub(in crate::cmd) bytes: Vec<u8>,
+    /// The output before it that is not kept.
+    pub(super) gap: Option<Gap>,
     pub(super) times: Vec<OutputTime>,
     pub(in crate::cmd) sizes: Vec<OutputSize>,
     pub(super) at_end: bool,
@@ -166,6 +168,7 @@ mod tests {
             start: Offset(100),
             end: Offset(111),
             bytes: b"aabbbb--cc!".to_vec(),
+            gap: None,
             times: vec![
                 time(100, 102, 5_000, false),
                 time(102, 106, 6_000, true),

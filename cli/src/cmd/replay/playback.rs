@@ -1,13 +1,14 @@
 //! Where a replay is: what it shows, where it goes, and what has to be read for that. Pure: the time is an
 //! argument, and what has to be read is a value.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use regex::Regex;
 use termd_proto::Offset;
 use termd_proto::command::CommandInfo;
 use termd_proto::recording::Keyframe;
-use termd_proto::terminal::TerminalState;
+use termd_proto::terminal::{Gap, TerminalState};
 
 use super::bar::Status;
 use super::clock::Clock;
@@ -88,6 +89,10 @@ pub(super) struct Playback {
     jump: Option<Offset>,
     /// A keyframe was of another version: the output is played from its start.
     lacks_keyframes: bool,
+    /// Output that is not kept, before what waits to be shown.
+    gaps: VecDeque<Gap>,
+    /// The last gap that was played over.
+    crossed: Option<Gap>,
     /// Counts jumps: what was read for an earlier one is of no use.
     jumps: u64,
 }
@@ -115,6 +120,8 @@ impl Playback {
             arrived: (Offset::ZERO, 0),
             jump: None,
             lacks_keyframes: false,
+            gaps: VecDeque::new(),
+            crossed: None,
             jumps: 0,
         };
         playback.jump(range.start);
@@ -182,6 +189,11 @@ impl Playback {
             page.end_at(end);
             self.is_complete = page.end >= end;
         }
+        match page.gap {
+            // Nothing follows that would lead over it.
+            Some(gap) if page.bytes.is_empty() => self.crossed = Some(gap),
+            gap => self.gaps.extend(gap),
+        }
         if page.at_end && page.state != TerminalState::Running {
             self.is_complete = true;
         }
@@ -199,7 +211,11 @@ impl Playback {
             return Step::Same;
         }
         if let Some(goal) = self.goal.take() {
-            return self.approach(goal, now);
+            // What is passed on the way to somewhere else is not shown.
+            let crossed = self.crossed;
+            let step = self.approach(goal, now);
+            self.crossed = crossed;
+            return step;
         }
         if !self.clock.runs() {
             return Step::Same;
@@ -248,6 +264,9 @@ impl Playback {
                 clock,
             } => {
                 self.shown_clock = *clock;
+                while let Some(gap) = self.gaps.pop_front_if(|gap| gap.end <= *start) {
+                    self.crossed = Some(gap);
+                }
                 let began = self.stage.feed(*start, bytes);
                 if let Some(began) = began.filter(|_| self.follows) {
                     self.commands.began_at(began);
@@ -358,6 +377,7 @@ impl Playback {
     pub(super) fn jump(&mut self, to: Offset) {
         self.jump = Some(to.max(self.range.kept_from));
         self.queue = EventQueue::default();
+        self.gaps.clear();
         self.is_complete = false;
         self.jumps += 1;
     }
@@ -426,6 +446,25 @@ impl Playback {
             self.jump(before.back(1));
         }
         self.goal = Some(Goal::Search(Box::new(search)));
+    }
+
+    /// Stands still for a moment. Returns whether it ran.
+    pub(super) fn hold(&mut self, now: Instant) -> bool {
+        let ran = self.clock.runs();
+        if ran {
+            self.pause(now);
+        }
+        ran
+    }
+
+    /// Plays on from where it stands.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        self.clock.start(now);
+    }
+
+    /// A gap that was played over since this was asked last.
+    pub(super) fn take_crossed_gap(&mut self) -> Option<Gap> {
+        self.crossed.take()
     }
 
     /// Stops, or goes on; from the beginning where the end is shown.

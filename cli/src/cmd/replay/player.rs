@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use regex::Regex;
+use termd_client::gap_note;
 use termd_proto::Offset;
 
 use super::bar::Status;
@@ -40,6 +41,8 @@ pub(super) struct Player {
     /// A search that was asked for on the way to somewhere else, and begins there.
     next_search: Option<Direction>,
     prompt: Option<PatternPrompt>,
+    /// Whether it goes on once the pattern is typed.
+    is_held: bool,
     message: Option<(String, Instant)>,
 }
 
@@ -51,6 +54,7 @@ impl Player {
             found: None,
             next_search: None,
             prompt: None,
+            is_held: false,
             message: None,
         }
     }
@@ -74,7 +78,11 @@ impl Player {
             self.find(direction, now);
             return true;
         }
-        match self.playback.step(now) {
+        let step = self.playback.step(now);
+        if let Some(gap) = self.playback.take_crossed_gap() {
+            self.say(&gap_note(gap), now);
+        }
+        match step {
             Step::Same => false,
             Step::Changed => true,
             Step::Found(found) => {
@@ -124,7 +132,10 @@ impl Player {
                 let command = playback.next_command();
                 self.go_to_command(command, "no command after this", now);
             }
-            Key::Char('/') => self.prompt = Some(PatternPrompt::default()),
+            Key::Char('/') => {
+                self.is_held = playback.hold(now);
+                self.prompt = Some(PatternPrompt::default());
+            }
             Key::Char('n') => self.find(Direction::Forward, now),
             Key::Char('N') => self.find(Direction::Backward, now),
             Key::Char('?' | 'h') => self.say(HELP, now),
@@ -154,6 +165,9 @@ impl Player {
     }
 
     fn type_pattern(&mut self, typed: Typed, now: Instant) {
+        if !matches!(typed, Typed::GoesOn(_)) && std::mem::take(&mut self.is_held) {
+            self.playback.go_on(now);
+        }
         match typed {
             Typed::GoesOn(prompt) => self.prompt = Some(prompt),
             Typed::GivenUp => {}

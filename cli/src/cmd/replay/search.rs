@@ -162,8 +162,8 @@ impl Search {
     /// What is said where there is no match.
     pub(super) fn without_match(&self) -> &'static str {
         match self.pass {
-            Pass::Forward(_) => "no match after this",
-            Pass::Backward { .. } => "no match before this",
+            Pass::Forward(_) => "no match after this; N searches before it",
+            Pass::Backward { .. } => "no match before this; n searches after it",
         }
     }
 }

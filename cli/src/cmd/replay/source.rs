@@ -88,6 +88,7 @@ impl Source<'_> {
             start: read.start,
             end: read.end,
             bytes: STANDARD.decode(data).map_err(BadAnswer::from)?,
+            gap: read.gap,
             times: read.times.unwrap_or_default(),
             sizes: read.sizes.unwrap_or_default(),
             at_end: read.at_end,

@@ -13,6 +13,7 @@ use super::film::{Film, MAX_FRAMES, TooMany, size};
 use crate::args::{AnimationArgs, ScreenshotArgs};
 use crate::cmd::export::cast::Event;
 use crate::cmd::export::playback::Playback;
+use crate::cmd::gaps;
 use crate::cmd::output_offset::range_of;
 use crate::cmd::show::show;
 use crate::error::CliError;
@@ -37,6 +38,7 @@ pub(super) async fn draw(
         animate: _,
     } = args.animation;
     let info = show(link, &TerminalRef(args.terminal.clone())).await?;
+    gaps::note_if_deleted(&info);
     let (start, end) = range_of(link, &info, (from, to)).await?;
     let model = screen_at(link, &info, start).await?;
     let idle_ms = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);

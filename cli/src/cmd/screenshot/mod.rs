@@ -11,8 +11,8 @@ use termd_proto::TerminalRef;
 use termd_proto::palette::Theme;
 use termd_proto::screen::ReadScreen;
 
-use super::Context;
 use super::screen::look_back;
+use super::{Context, gaps};
 use crate::args::{ScreenshotArgs, ThemeArg};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -62,12 +62,17 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     let id = TerminalRef(args.terminal.clone());
     let mut request = ReadScreen {
         from_row: Some(-i64::from(args.scrollback)),
-        ..ReadScreen::of(id)
+        ..ReadScreen::of(id.clone())
     };
-    if let Some(position) = args.at {
-        look_back(&link, &mut request, position).await?;
-    }
+    let past = match args.at {
+        Some(position) => Some(look_back(&link, &mut request, position).await?),
+        None => None,
+    };
     let screen = link.repeat(&request).await?.screen;
+    match &past {
+        Some(info) => gaps::note_at(info, request.at, &screen),
+        None => gaps::note_empty(&link, &id, &screen).await?,
+    }
     let picture = termd_picture::draw(&screen, &look, format)?;
     OutputFile::write_all(&args.output, &picture.bytes)?;
     if context.json {

@@ -72,8 +72,7 @@ impl From<TerminalError> for RpcError {
                 of(code::INPUT_REFUSED, ErrorKind::NoSecretAwaited)
             }
             TerminalError::NotAtPrompt { state, .. } => {
-                of(code::INPUT_REFUSED, ErrorKind::NotAtPrompt)
-                    .with("line_waits", state == PromptState::LineWaits)
+                of(code::INPUT_REFUSED, ErrorKind::NotAtPrompt).with_prompt(state)
             }
             TerminalError::CanonicalLimit { limit, .. } => {
                 of(code::INPUT_REFUSED, ErrorKind::CanonicalLimit).with("limit", limit)
@@ -129,6 +128,12 @@ fn of_spawn(command: &Path, SpawnFailure { step, errno }: SpawnFailure) -> RpcEr
 }
 
 impl RpcError {
+    /// The same, with what stands at the prompt.
+    fn with_prompt(self, state: PromptState) -> Self {
+        self.with("line_waits", state == PromptState::LineWaits)
+            .with("answers_stand", state == PromptState::AnswersStand)
+    }
+
     /// The same, with what the gate said of the command that it did not let through.
     fn with_refusal(self, refusal: &Refusal) -> Self {
         let judgement = &refusal.judgement;

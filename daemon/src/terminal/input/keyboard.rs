@@ -85,7 +85,8 @@ impl Keyboard {
     /// are not queued.
     pub(crate) fn push(&mut self, input: Input, terminal: &Terminal, master: &OwnedFd) -> usize {
         if input.care.place == Place::Prompt {
-            let state = PromptState::of(terminal, input.offset);
+            let state = PromptState::of(terminal, input.offset)
+                .with_line_buffer(terminal, || tty::is_canonical(master));
             if state != PromptState::Free {
                 let length = input.bytes.len();
                 input.refuse(Outcome::NotAtPrompt(state));

@@ -11,6 +11,7 @@ use termd_proto::screen::CommandState;
 
 use crate::terminal::handle::Terminal;
 use crate::terminal::output::shell_log::{Mark, Step};
+use termd_vt::Model;
 
 /// How long a shell is at a prompt before it has read the lines that were typed ahead.
 const AT_PROMPT: Duration = Duration::from_millis(60);
@@ -22,6 +23,8 @@ pub enum PromptState {
     Free,
     /// At its prompt, where a line waits that was typed before, or a part of one.
     LineWaits,
+    /// At its prompt, where answers of the terminal stand that a command asked for and did not read.
+    AnswersStand,
     /// Not at its prompt, or not for certain.
     Elsewhere,
 }
@@ -42,13 +45,38 @@ impl PromptState {
         if marks.last().is_some_and(|mark| mark.offset > offset) {
             return Self::Elsewhere;
         }
-        Self::judge(
+        let quiet = progress.screen.changed_at.elapsed();
+        let state = Self::judge(
             before,
             &marks,
             &terminal.typed.lines(),
             terminal.typed.is_interrupted(),
-            progress.screen.changed_at.elapsed(),
-        )
+            quiet,
+        );
+        match Unread::of(terminal).filter(|_| state == Self::Free) {
+            None => state,
+            Some(_) if quiet < AT_PROMPT => Self::Elsewhere,
+            // That the shell has read it shows in its echo alone.
+            Some(unread) => match terminal.screen.look(Model::cursor_left_prompt).flatten() {
+                Some(true) => unread.at_prompt(),
+                Some(false) | None => state,
+            },
+        }
+    }
+
+    /// The same at a prompt where the tty itself may hold answers as the beginning of a line, of which nothing
+    /// is seen there.
+    pub(crate) fn with_line_buffer(
+        self,
+        terminal: &Terminal,
+        is_canonical: impl FnOnce() -> bool,
+    ) -> Self {
+        let may_hold_answers = self == Self::Free && Unread::of(terminal) == Some(Unread::Answers);
+        if may_hold_answers && is_canonical() {
+            Self::AnswersStand
+        } else {
+            self
+        }
     }
 
     /// The same at a prompt of which the gate says whether a part of a line was typed and not ended.
@@ -88,6 +116,35 @@ impl PromptState {
             return Self::Elsewhere;
         }
         Self::Free
+    }
+}
+
+/// What the newest command may have left in the tty, where the shell reads it at its prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unread {
+    /// What somebody typed while it ran.
+    Typed,
+    /// The terminal's answers to its queries.
+    Answers,
+}
+
+impl Unread {
+    fn of(terminal: &Terminal) -> Option<Self> {
+        let newest = |step| terminal.shell(|log| log.newest(step));
+        let (command, prompt) = (newest(Step::OutputStart), newest(Step::PromptStart));
+        let typed = terminal.typed.newest_offset();
+        if typed.is_some_and(|typed| typed >= command && typed < prompt) {
+            return Some(Self::Typed);
+        }
+        let is_answered = terminal.typed.newest_answer() > Some(command);
+        is_answered.then_some(Self::Answers)
+    }
+
+    fn at_prompt(self) -> PromptState {
+        match self {
+            Self::Typed => PromptState::LineWaits,
+            Self::Answers => PromptState::AnswersStand,
+        }
     }
 }
 

@@ -48,6 +48,8 @@ struct Inputs {
     inputs: VecDeque<TypedText>,
     /// Where and when anything was typed last, be it a key or a secret.
     newest: Option<(Offset, Instant)>,
+    /// Where the terminal answered a program last.
+    newest_answer: Option<Offset>,
     /// Where the newest line was ended.
     newest_line: Option<Offset>,
     /// Whether Ctrl-C was typed after it.
@@ -83,6 +85,18 @@ impl TypedLog {
     pub fn touch(&self, offset: Offset) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.newest = Some((offset, Instant::now()));
+    }
+
+    /// Notes that the terminal answers a query of the output before this offset.
+    pub fn answered(&self, offset: Offset) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_answer = Some(offset);
+    }
+
+    /// Where the terminal answered a program last.
+    pub fn newest_answer(&self) -> Option<Offset> {
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.newest_answer
     }
 
     /// Where anything was typed last, keys and secrets too.

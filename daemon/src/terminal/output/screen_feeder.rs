@@ -74,6 +74,7 @@ impl ScreenFeeder {
         let terminal = Arc::clone(&self.terminal);
         let fed = terminal.screen.feed(spool, self.fed, until, |fed| {
             if !fed.replies.is_empty() {
+                terminal.typed.answered(until);
                 terminal.input_budget.add(input.push_answer(fed.replies));
             }
             if !fed.events.is_empty() {

@@ -197,8 +197,13 @@ impl ShellLog {
 
     /// Where the newest prompt begins; at the start of the output where none is remembered.
     pub fn newest_prompt(&self) -> Offset {
+        self.newest(Step::PromptStart)
+    }
+
+    /// The newest mark of this step; the start of the output where none is remembered.
+    pub fn newest(&self, step: Step) -> Offset {
         let mut earlier = self.marks.iter().rev();
-        let newest = earlier.find(|mark| mark.step == Step::PromptStart);
+        let newest = earlier.find(|mark| mark.step == step);
         newest.map_or(Offset::ZERO, |mark| mark.offset)
     }
 

@@ -9,7 +9,7 @@ use crate::event::Fed;
 use crate::grid::cell::{Cell, Content};
 use crate::grid::{Grid, Size};
 use crate::parser::Parser;
-use crate::screen::marks::Mark;
+use crate::screen::marks::{Mark, MarkKind};
 use crate::scrollback::Scrollback;
 use crate::terminal::Terminal;
 
@@ -168,6 +168,14 @@ impl Model {
         before.extend(std::iter::repeat_n(' ', col.saturating_sub(cells.len())));
         self.push_cells(tail, &mut after);
         (before, after)
+    }
+
+    /// Returns whether the cursor has left the column where the newest prompt ended: something stands
+    /// there. `None` where no end of a prompt is known.
+    pub fn cursor_left_prompt(&self) -> Option<bool> {
+        let newest = self.marks().next_back()?;
+        let (_, col) = self.terminal.screen.mark_place();
+        (newest.kind == MarkKind::PromptEnd).then_some(col != newest.col)
     }
 
     /// Returns what the shell does, as it says itself (OSC 133, 633).

@@ -2,7 +2,7 @@
 
 use termd_proto::command::{CommandInfo, CommandSource};
 use termd_proto::recording::{CameMs, Keyframe, TimelineSpan};
-use termd_proto::terminal::{OutputSize, OutputTime, Stdio, TerminalState};
+use termd_proto::terminal::{Gap, GapCause, OutputSize, OutputTime, Stdio, TerminalState};
 
 use super::super::page::Page;
 use super::super::playback::{Goal, Need};
@@ -120,6 +120,7 @@ impl Recorded {
             start: from,
             end: Offset(at),
             bytes,
+            gap: None,
             times,
             sizes: vec![OutputSize {
                 at: from,
@@ -292,7 +293,7 @@ fn a_search_goes_both_ways() {
     replay.assert_at("l7", 8_000, "paused");
     assert_eq!(
         replay.player.status(replay.now).message,
-        Some("no match after this")
+        Some("no match after this; N searches before it")
     );
     replay.press(&[Key::Char('N')]);
     replay.assert_at("l3", 3_000, "paused");
@@ -300,7 +301,7 @@ fn a_search_goes_both_ways() {
     replay.assert_at("l3", 3_000, "paused");
     assert_eq!(
         replay.player.status(replay.now).message,
-        Some("no match before this")
+        Some("no match before this; n searches after it")
     );
     replay.pass(5_000);
     assert_eq!(replay.player.status(replay.now).message, None);
@@ -308,6 +309,49 @@ fn a_search_goes_both_ways() {
     assert_eq!(
         replay.player.status(replay.now).message,
         Some("/ searches first")
+    );
+}
+
+#[test]
+fn it_stands_still_while_a_pattern_is_typed() {
+    let mut replay = Recorded::new((0, None), TerminalState::Exited);
+    replay.pass(1_500);
+    replay.press(&[Key::Char('/'), Key::Char('l')]);
+    replay.pass(60_000);
+    replay.assert_at("l1", 1_500, "paused");
+    replay.press(&[Key::Escape]);
+    replay.assert_at("l1", 1_500, "playing");
+    replay.press(&[Key::Char('/'), Key::Char('l')]);
+    replay.pass(60_000);
+    replay.press(&[Key::Char('2'), Key::Enter]);
+    replay.assert_at("l2", 2_000, "paused");
+}
+
+#[test]
+fn a_gap_is_said_where_it_is_played_over() {
+    let gap = Gap {
+        start: Offset(4),
+        end: Offset(8),
+        cause: GapCause::TerminalQuota,
+    };
+    let mut replay = Recorded::new((0, None), TerminalState::Exited);
+    let mut page = replay.page(Offset(8));
+    page.gap = Some(gap);
+    replay.player.playback.jump(Offset::ZERO);
+    let keyframe = Keyframe {
+        at: Offset::ZERO,
+        cols: 20,
+        rows: 12,
+        dump: None,
+    };
+    replay.player.playback.take_keyframe(&keyframe, None);
+    replay.player.playback.take_page(page, replay.now);
+    assert_eq!(replay.player.status(replay.now).message, None);
+    replay.pass(2_500);
+    let said = replay.player.status(replay.now).message;
+    assert!(
+        said.is_some_and(|said| said.contains("from offset 4 to 8")),
+        "{said:?}"
     );
 }
 
