@@ -52,7 +52,13 @@ impl Inspector {
         };
         let programs = self.inspection.programs.clone();
         let is_sourced = matches!(program, "source" | ".");
-        let finds_own = self.inspection.state.contents("PATH").is_some();
+        // npm's tools put the programs of packages on the path of what they start.
+        let is_of_package = |path: &str| {
+            let found = path.rsplit_once("node_modules/.bin/");
+            found.is_some_and(|(_, found)| found == name.text)
+        };
+        let finds_own = self.inspection.state.contents("PATH").is_some()
+            || self.inspection.written.paths().any(is_of_package);
         let mut scripts = match program {
             _ if is_shell(program) || is_sourced => scripts_of_shell(&programs, program, args),
             _ if takes_script(program) => script_of_interpreter(&programs, program, args)
