@@ -499,3 +499,27 @@ fn a_shell_line_in_code_has_the_variables_of_the_text() {
         ],
     );
 }
+
+#[test]
+fn commands_of_tcl_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "tclsh <<< 'set f [open \"|frob 1\"]; puts [read $f]'",
+            "tclsh <<< 'set f [open {|frob 1} r]'",
+            "tclsh <<< 'open |[list frob 1]'",
+            "tclsh <<< 'exec {*}{frob 1}'",
+            "tclsh <<< 'eval [string map {X e} Xxec] frob'",
+            "expect <<< 'eval $x'",
+            "echo 'exec frob' > w.tcl; tclsh <<< 'source w.tcl'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "tclsh <<< 'set f [open a.txt r]; puts [read $f]; close $f'",
+            "tclsh <<< 'foreach x {1 2} { puts $x }'",
+            "tclsh <<< 'eval {puts 1}'",
+        ],
+    );
+}
