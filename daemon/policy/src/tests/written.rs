@@ -599,3 +599,53 @@ fn files_of_packages_hide_no_program() {
         ],
     );
 }
+
+#[test]
+fn files_that_rake_and_make_look_for_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "echo 'system(\"frob\")' > w.rb; rake -f w.rb -T",
+            "echo 'system(\"frob\")' > w.rb; rake x --rakefile=w.rb",
+            "echo 'system(\"frob\")' > w.rb; rake -fw.rb",
+            "echo 'system(\"frob\")' > w.rb; rake -r ./w",
+            "echo 'system(\"frob\")' > w.rb; rake -r./w",
+            "mkdir rakelib; echo 'system(\"frob\")' > rakelib/a.rake; rake",
+            "echo 'import \"x.rb\"' > Rakefile; echo 'system(\"frob\")' > x.rb; rake",
+            "rake -p 'system(\"frob\")'",
+            "rake -E 'system(\"frob\")'",
+            "echo frob > a.sh; make a; ./a",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "echo 'system(\"frob\")' > w.rb; rake test",
+            "echo 'task(:a) { puts 1 }' > rakelib/a.rake; rake a",
+            "echo ls > a.sh; make a; ./a",
+            "echo frob > a.sh; make a",
+        ],
+    );
+}
+
+#[test]
+fn files_of_a_configuration_of_the_text_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "mkdir -p c/fish/conf.d; echo frob > c/fish/conf.d/a.fish; XDG_CONFIG_HOME=$PWD/c fish -c true",
+            "mkdir -p c/fish/functions; echo frob > c/fish/functions/z.fish; XDG_CONFIG_HOME=$PWD/c fish -c z",
+            "echo '!frob' > v/plugin/a.vim; vim --cmd 'set rtp+=v'",
+            "echo '!frob' > v/plugin/a.vim; vim --cmd 'set runtimepath^=v'",
+            "echo '!frob' > v/pack/a/start/b/plugin/a.vim; nvim --cmd 'set packpath+=v'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "echo x > c/notes/a.fish; XDG_CONFIG_HOME=$PWD/c fish -c true",
+            "echo x > a.txt; vim --cmd 'set rtp+=v' a.txt",
+            "echo 'set nu' > a.vim; vim --cmd 'set nu' a.txt",
+        ],
+    );
+}

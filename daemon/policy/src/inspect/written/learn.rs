@@ -85,6 +85,15 @@ impl Inspection {
                 written.learn("package.json", &Stdin::Literal(manifest), false);
             }
         }
+        if matches!(program, "make" | "gmake") {
+            // A rule of its own makes a program of a script: `make a` copies `a.sh`.
+            for goal in args.iter().map(|word| word.text.as_str()) {
+                let script = format!("{goal}.sh");
+                if written.written(&script).is_some() {
+                    written.learn_copy(&script, goal, false);
+                }
+            }
+        }
         if !written.links.learn(program, args) {
             let reason = "it makes more links than are followed";
             self.note_unread(Verdict::Unknown, reason, span);

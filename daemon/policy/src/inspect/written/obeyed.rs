@@ -5,8 +5,10 @@ use termd_proto::policy::Span;
 use super::package_json;
 use super::recipes::{self, Recipes};
 use super::version::Part;
+use super::written_files::names;
 use crate::inspect::inspector::Inspector;
 use crate::inspect::stdin::Stdin;
+use crate::program::kind::base_name;
 use crate::program::table::call::Call;
 use crate::shell::expansion::source::Nesting;
 use crate::shell::text::quote::quoted;
@@ -54,11 +56,7 @@ const OBEYED: [(&str, &[&str], Language); 25] = [
     ("invoke", &["tasks.py"], Language::Code("python3")),
     ("inv", &["tasks.py"], Language::Code("python3")),
     ("fab", &["fabfile.py"], Language::Code("python3")),
-    (
-        "rake",
-        &["Rakefile", "rakefile", "Rakefile.rb"],
-        Language::Code("ruby"),
-    ),
+    ("rake", RAKEFILES, Language::Code("ruby")),
     (
         "vite",
         &["vite.config.js", "vite.config.ts", "vite.config.mjs"],
@@ -74,6 +72,7 @@ const OBEYED: [(&str, &[&str], Language); 25] = [
 const MAX_INCLUDED: usize = 16;
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 const PACKAGE: &[&str] = &["package.json"];
+const RAKEFILES: &[&str] = &["Rakefile", "rakefile", "Rakefile.rb"];
 const NPMRC: &[&str] = &[".npmrc"];
 const CONFTEST: &[&str] = &["conftest.py"];
 
@@ -81,19 +80,63 @@ impl Inspector {
     /// Inspects what a program finds by itself of the files that the text has written. A file that is not read
     /// matters to rules alone: packages and manifests start what no rule knows anyway.
     pub(super) fn run_obeyed(&mut self, program: &str, args: &[Word], span: Span, depth: usize) {
-        for (_, names, language) in OBEYED.iter().filter(|(name, ..)| *name == program) {
+        for (_, files, language) in OBEYED.iter().filter(|(name, ..)| *name == program) {
             let written = &self.inspection.written;
             // A pattern, such as of a copy, may be any file.
             let is_known = |name: &&&str| written.names().any(|known| known == **name);
-            let names: Vec<&&str> = names.iter().filter(is_known).collect();
-            let versions = names.iter().filter_map(|name| written.written(name));
-            let parts: Vec<Part> = versions.flatten().flatten().collect();
-            for part in parts {
-                match part {
-                    Part::Text(text) => self.obey(program, *language, &text, args, span, depth),
-                    Part::Unread | Part::Changed => self.note_written(span),
-                    Part::CopyOf(_) => {}
-                }
+            let known: Vec<&&str> = files.iter().filter(is_known).collect();
+            for name in known {
+                self.obey_file(program, *language, name, args, span, depth);
+            }
+        }
+        if program == "rake" {
+            let beside: Vec<String> = self.read_by_rake(args).map(str::to_owned).collect();
+            for path in beside {
+                self.obey_file(program, Language::Code("ruby"), &path, args, span, depth);
+            }
+        }
+    }
+
+    /// The files that rake(1) reads beside a Rakefile: those of `rakelib`, that options name (`-f`, `-r`), and that
+    /// a Rakefile imports.
+    fn read_by_rake(&self, args: &[Word]) -> impl Iterator<Item = &str> {
+        let written = &self.inspection.written;
+        let versions = RAKEFILES.iter().filter_map(|name| written.written(name));
+        let parts = versions.flatten().flatten();
+        let importing: Vec<String> = parts
+            .filter_map(|part| match part {
+                Part::Text(text) if text.contains("import") => Some(text),
+                _ => None,
+            })
+            .collect();
+        let stem = |path: &str| path.strip_suffix(".rb").unwrap_or(path).to_owned();
+        let is_named = move |path: &str| {
+            let stem = stem(base_name(path));
+            path.ends_with(".rake")
+                || args
+                    .iter()
+                    .any(|word| names(&word.text, &stem) || word.text.ends_with(path))
+                || importing.iter().any(|text| names(text, base_name(path)))
+        };
+        written.paths().filter(move |path| is_named(path))
+    }
+
+    /// Inspects what a program obeys of a file of the text.
+    fn obey_file(
+        &mut self,
+        program: &str,
+        language: Language,
+        path: &str,
+        args: &[Word],
+        span: Span,
+        depth: usize,
+    ) {
+        let versions = self.inspection.written.written(path).into_iter();
+        for part in versions.flatten().flatten() {
+            match part {
+                Part::Text(text) => self.obey(program, language, &text, args, span, depth),
+                Part::Unread | Part::Changed => self.note_written(span),
+                Part::CopyOf(_) => {}
             }
         }
     }

@@ -189,7 +189,11 @@ impl Inspector {
             ObeyedHome::Config => {
                 let is_obeyed =
                     |name: String| writes::is_setting(files, &format!("~/.config/{name}"));
-                written.paths().map(name_in_config).any(is_obeyed)
+                written.paths().flat_map(names_in_config).any(is_obeyed)
+            }
+            ObeyedHome::VimRuntime => {
+                let mut paths = written.paths();
+                paths.any(|path| path.ends_with(".vim") || path.ends_with(".lua"))
             }
         };
         if is_written {
@@ -353,16 +357,14 @@ fn takes_scripts(program: &str) -> bool {
         || program.ends_with("awk")
 }
 
-/// The name that a file has within the directory of all settings: `git/config`. One without a directory may be
-/// in that of git.
-fn name_in_config(path: &str) -> String {
-    let mut parts = path.rsplit('/');
-    let name = parts.next().unwrap_or(path);
-    match parts.next() {
-        Some(directory) => format!("{directory}/{name}"),
-        None if name.starts_with("config") => format!("git/{name}"),
-        None => name.to_owned(),
-    }
+/// The names that a file may have within the directory of all settings: `git/config`, `fish/conf.d/x.fish`. One
+/// without a directory may be in that of git.
+fn names_in_config(path: &str) -> impl Iterator<Item = String> {
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+    let below = ends.chain([path]).filter(|name| name.contains('/'));
+    let is_bare = !path.contains('/') && path.starts_with("config");
+    let of_git = is_bare.then(|| format!("git/{path}"));
+    below.map(str::to_owned).chain(of_git)
 }
 
 /// The numbers of the arguments that are scripts of a shell.
