@@ -46,7 +46,7 @@ pub(crate) fn inner_commands(
         "source" | "." => sourced(args),
         "xargs" => xargs(args),
         "parallel" | "env_parallel" | "env_parallel.bash" => parallel(args),
-        "find" => find(args),
+        "find" | "gfind" => find(args),
         "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
         "screen" => screen(args),
