@@ -112,7 +112,7 @@ impl Inspector {
         let stem = |path: &str| path.strip_suffix(".rb").unwrap_or(path).to_owned();
         let is_named = move |path: &str| {
             let stem = stem(base_name(path));
-            path.ends_with(".rake")
+            path.rsplit_once('.').is_some_and(|(_, end)| end == "rake")
                 || args
                     .iter()
                     .any(|word| names(&word.text, &stem) || word.text.ends_with(path))

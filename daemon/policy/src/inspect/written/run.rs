@@ -193,7 +193,10 @@ impl Inspector {
             }
             ObeyedHome::VimRuntime => {
                 let mut paths = written.paths();
-                paths.any(|path| path.ends_with(".vim") || path.ends_with(".lua"))
+                paths.any(|path| {
+                    let end = path.rsplit_once('.').map(|(_, end)| end);
+                    matches!(end, Some("vim" | "lua"))
+                })
             }
         };
         if is_written {
