@@ -42,6 +42,9 @@ const TCL: &str = "tclsh expect";
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
 /// Programs that run Emacs Lisp.
 const EMACS: &str = "emacs emacsclient emacs-nox";
+/// Languages whose calls get a program and its arguments apart, under names that mean a shell's line elsewhere:
+/// `System.cmd("git", x)`, `exec.Command("git", x...)`.
+const COMMAND_LANGUAGES: &str = "elixir iex crystal nim go";
 /// Programs that run Ruby.
 const RUBY: &str = "ruby irb pry";
 /// What the module that starts programs is called in JavaScript.
@@ -184,7 +187,8 @@ impl Scan<'_> {
             || (self.names_module && CallEffect::StartsByModule.is_of(name))
             || (has_exec && !is_member && matches!(name, "exec" | "spawn"))
             || (self.code.is_lua() && name == "execute")
-            || (self.code.is_of(EMACS) && CallEffect::RunsLine.is_of(name));
+            || ((self.code.is_of(EMACS) || self.code.is_of(COMMAND_LANGUAGES))
+                && CallEffect::RunsLine.is_of(name));
         let next = self.code.get(at + 1);
         let is_call = self.code.sign(at + 1) == Some('(')
             || (self.takes_bare_words()

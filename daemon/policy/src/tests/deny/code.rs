@@ -523,3 +523,24 @@ fn commands_of_tcl_hide_no_program() {
         ],
     );
 }
+
+#[test]
+fn calls_that_get_their_arguments_apart_pass_no_rule() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "elixir -e 'System.cmd(\"frob\", x)'",
+            "elixir -e 'System.cmd(x, [])'",
+            "crystal eval 'Process.run(x, [\"a\"])'",
+            "nim --eval:'import osproc; discard execProcess(x, args=[\"a\"])'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "elixir -e 'System.cmd(\"ls\", [\"-l\"])'",
+            "elixir -e 'IO.puts(Enum.join([1, 2]))'",
+            "crystal eval 'Process.run(\"ls\", [\"-l\"])'",
+        ],
+    );
+}
