@@ -152,7 +152,7 @@ pub(crate) fn is_credential(files: Files<'_>, path: &str) -> bool {
     !is_public && found.is_some()
 }
 
-fn is_one_of(patterns: &[String], path: &str) -> bool {
+pub(super) fn is_one_of(patterns: &[String], path: &str) -> bool {
     let mut patterns = patterns.iter();
     patterns.any(|pattern| glob::fits(pattern, path, Case::Counts))
 }
