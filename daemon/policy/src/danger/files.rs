@@ -1,19 +1,20 @@
 //! Programs that remove files, or open them to everybody: rm(1), chmod(1), find(1).
 
-use super::writes::{is_data, is_root, is_system_path, normal};
+use super::writes::{is_data, is_one_of, is_root, is_system_path, normal};
 use crate::program::kind::base_name;
 use crate::program::options::{Options, Order, Valued, options};
+use crate::program::table::FilePatterns;
 use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 
 const NO_VALUES: Valued<'_> = Valued::These("");
 
-pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
+pub(super) fn danger(patterns: &FilePatterns, program: &str, args: &[Word]) -> Option<String> {
     match program {
         "rm" if args.iter().any(|word| word.text == "{}") => {
             Some("`rm` removes all that another command finds".to_owned())
         }
-        "rm" => rm(&options(args, NO_VALUES, Order::Permuted)),
+        "rm" => rm(patterns, &options(args, NO_VALUES, Order::Permuted)),
         "chmod" => chmod(args),
         "truncate" => truncate(&options(
             args,
@@ -63,7 +64,7 @@ pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     }
 }
 
-fn rm(given: &Options<'_>) -> Option<String> {
+fn rm(patterns: &FilePatterns, given: &Options<'_>) -> Option<String> {
     let forced = given.has(&["f", "force"]);
     let recursive = given.has(&["r", "R", "recursive"]);
     if given.has(&["no-preserve-root"]) {
@@ -77,6 +78,11 @@ fn rm(given: &Options<'_>) -> Option<String> {
     if given.operands.iter().any(|(_, file)| is_every(file)) {
         return Some("`rm` removes every file of a directory".to_owned());
     }
+    let mut operands = given.operands.iter();
+    let names_some = !given.operands.is_empty();
+    if recursive && names_some && operands.all(|(_, path)| is_regenerated(patterns, path)) {
+        return None;
+    }
     match (recursive, forced) {
         (true, true) => Some("`rm -rf` removes whole trees".to_owned()),
         (true, false) => Some("`rm -r` removes whole trees".to_owned()),
@@ -84,6 +90,16 @@ fn rm(given: &Options<'_>) -> Option<String> {
         (false, true) => Some("`rm -f` removes without asking".to_owned()),
         (false, false) => None,
     }
+}
+
+/// Whether a word names a directory below that of the command which a tool makes anew: `node_modules`.
+fn is_regenerated(patterns: &FilePatterns, word: &str) -> bool {
+    let path = word.strip_prefix("./").unwrap_or(word);
+    let is_plain = !path.starts_with(['/', '~', '$'])
+        && !path.contains(['*', '?', '[', '{', UNKNOWN])
+        && !path.split('/').any(|part| part == "..");
+    let path = format!("./{}", path.trim_end_matches('/'));
+    is_plain && is_one_of(&patterns.regenerated, &path)
 }
 
 /// Whether a word names one file of the directory or of /tmp, with its suffix: `notes/old.md`.

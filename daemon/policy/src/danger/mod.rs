@@ -75,7 +75,7 @@ pub(crate) fn of_command(
     if call.asks_for_help() || call.first(&row.safe).is_some() {
         return None;
     }
-    let by_code = files::danger(program, args)
+    let by_code = files::danger(table.files(), program, args)
         .or_else(|| processes::danger(program, args))
         .or_else(|| exfiltration::in_name(program, args));
     if let Some(reason) = by_code {

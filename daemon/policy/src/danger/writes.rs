@@ -94,6 +94,9 @@ pub(crate) fn upload(files: Files<'_>, path: &str) -> Option<String> {
     let path = path.trim_start_matches('@');
     // Options of the file may stand behind it: `-F 'f=@.env;type=text/plain'`, socat's `FILE:.env,rdonly`.
     let name = path.split([',', ';']).next().unwrap_or(path);
+    if path.contains("{}") {
+        return Some("it sends all files that another command finds".to_owned());
+    }
     if is_credential(files, path) || is_credential(files, name) {
         return Some(format!("it sends {path}, which holds secrets"));
     }
@@ -149,7 +152,7 @@ pub(crate) fn is_credential(files: Files<'_>, path: &str) -> bool {
     !is_public && found.is_some()
 }
 
-fn is_one_of(patterns: &[String], path: &str) -> bool {
+pub(super) fn is_one_of(patterns: &[String], path: &str) -> bool {
     let mut patterns = patterns.iter();
     patterns.any(|pattern| glob::fits(pattern, path, Case::Counts))
 }

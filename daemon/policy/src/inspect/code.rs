@@ -36,10 +36,15 @@ use crate::word_list::is_listed;
 const MODULES: &str = "subprocess child_process Open3 execa zx pexpect plumbum IPC Pipe";
 /// Languages in which `exec` and `spawn` are functions of their own.
 const EXEC_LANGUAGES: &str = "perl ruby irb php tclsh expect";
+/// Programs that run Tcl, in which a bare word is a text and a bracket holds a command.
+const TCL: &str = "tclsh expect";
 /// Programs that run JavaScript.
 const SCRIPTS: &str = "node nodejs deno bun tsx ts-node qjs";
 /// Programs that run Emacs Lisp.
 const EMACS: &str = "emacs emacsclient emacs-nox";
+/// Languages whose calls get a program and its arguments apart, under names that mean a shell's line elsewhere:
+/// `System.cmd("git", x)`, `exec.Command("git", x...)`.
+const COMMAND_LANGUAGES: &str = "elixir iex crystal nim go";
 /// Programs that run Ruby.
 const RUBY: &str = "ruby irb pry";
 /// What the module that starts programs is called in JavaScript.
@@ -152,7 +157,7 @@ impl Scan<'_> {
                     self.started.input.is_started |= self.input.begins(text);
                 }
                 // Opened as a file, such a text is a command.
-                Some(Token::Text(text)) if self.code.is_of("perl ruby irb") => {
+                Some(Token::Text(text)) if self.code.is_of("perl ruby irb tclsh expect") => {
                     let text = text.trim();
                     if text.len() > 1 && (text.starts_with('|') || text.ends_with('|')) {
                         let line = text.trim_matches(['|', ' ']).to_owned();
@@ -182,7 +187,8 @@ impl Scan<'_> {
             || (self.names_module && CallEffect::StartsByModule.is_of(name))
             || (has_exec && !is_member && matches!(name, "exec" | "spawn"))
             || (self.code.is_lua() && name == "execute")
-            || (self.code.is_of(EMACS) && CallEffect::RunsLine.is_of(name));
+            || ((self.code.is_of(EMACS) || self.code.is_of(COMMAND_LANGUAGES))
+                && CallEffect::RunsLine.is_of(name));
         let next = self.code.get(at + 1);
         let is_call = self.code.sign(at + 1) == Some('(')
             || (self.takes_bare_words()
@@ -203,10 +209,13 @@ impl Scan<'_> {
             // Perl's `exec` alone executes `$_`.
             let is_value = is_member
                 || CallEffect::Starts.is_of(name)
-                || (name == "exec" && self.code.is_of("perl"));
+                || (name == "exec" && self.code.is_of("perl"))
+                || self.code.is_of(TCL);
             self.started.runs_unread |= is_value && !is_import && !self.is_key(at);
         } else if CallEffect::RunsFile.is_of(name) && is_call
-            || (self.loads_file(name) && matches!(next, Some(Token::Text(_) | Token::Sign('('))))
+            || (self.loads_file(name)
+                && (matches!(next, Some(Token::Text(_) | Token::Sign('(')))
+                    || self.code.is_of(TCL) && next.is_some()))
         {
             self.started.runs_unread = true;
             self.started.input.is_evaluated |= self.loads_input(at + 1);
@@ -253,6 +262,8 @@ impl Scan<'_> {
                 && matches!(self.code.sign(from + 2), Some(')' | ','));
             let assembles = self.values.assembles_code(self.code.all(), at + 1);
             self.started.assembled_calls += usize::from(!is_symbol && assembles);
+        } else if self.code.is_of(TCL) && self.gets_value(name, at + 1) {
+            self.started.runs_unread = true;
         } else if CallEffect::Finds.is_of(name) && is_call {
             let holds = matches!(self.code.get(at + 2), Some(Token::Word(word)) if is_listed(word, HOLDERS));
             let is_getter = name == "getattr" || name == "const_get";
@@ -322,10 +333,22 @@ impl Scan<'_> {
         let files = match self.code.program() {
             "perl" => "do require",
             "php" => "include include_once require require_once",
-            "Rscript" | "R" | "tclsh" => "source",
+            "Rscript" | "R" | "tclsh" | "expect" => "source",
             _ => return false,
         };
         is_listed(name, files)
+    }
+
+    /// Whether Tcl evaluates or opens what another command or a variable gives: `eval [f]`, `open |[f]`.
+    fn gets_value(&self, name: &str, from: usize) -> bool {
+        match name {
+            "eval" | "uplevel" => matches!(self.code.sign(from), Some('[' | '$')),
+            "open" => {
+                let from = from + usize::from(self.code.sign(from) == Some('{'));
+                self.code.sign(from) == Some('|')
+            }
+            _ => false,
+        }
     }
 
     /// Whether a call that runs a file is given its standard input: `do '/dev/stdin'`, Lua's `dofile()`.

@@ -79,6 +79,13 @@ impl Inspector {
         }
         let console = console_language(program, args);
         if let Some(reader) = console.or(runs_stdin(program, args).then_some(program)) {
+            if let Stdin::Literal(text) = stdin
+                && is_shell(reader)
+                && wrapper::expands_history_of_stdin(reader, args, text)
+            {
+                self.inspection
+                    .note_unread(Verdict::Unknown, wrapper::OF_HISTORY, span);
+            }
             self.run_files(reader, stdin, args, span, depth);
             self.run_text(reader, stdin, "", span, depth);
         }

@@ -18,7 +18,7 @@ const CORPUS: &str = concat!(
 );
 
 /// Each family with its commands: one that is lost is missed.
-const FAMILIES: [(&str, usize); 55] = [
+const FAMILIES: [(&str, usize); 57] = [
     ("spelling of rm", 41),
     ("quoting of words", 24),
     ("variables and expansions", 27),
@@ -104,6 +104,11 @@ const FAMILIES: [(&str, usize); 55] = [
     ("options and settings that run programs", 39),
     ("code that starts programs, by other ways", 93),
     ("everyday lines beside what an attacker found", 67),
+    (
+        "what ends, fills, replaces and gives away, as an attacker wrote it",
+        31,
+    ),
+    ("directories that a tool makes anew", 20),
 ];
 
 /// Stands between a command and the reason why it stays unknown.

@@ -566,3 +566,86 @@ fn a_file_that_a_program_looks_for_by_its_name_hides_nothing() {
         }
     }
 }
+
+#[test]
+fn files_of_packages_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            r#"echo '{"scripts":{"a":"fro"}}' > package.json; npm pkg set scripts.a=frob; npm run a"#,
+            "npm pkg set scripts.a='frob 1'; npm run a",
+            "npm pkg set name=x 'scripts.test=frob 1'; npm test",
+            r#"echo '{"scripts":{"a":"sudo"}}' > package.json; npm run a -- frob"#,
+            r#"echo '{"scripts":{"a":"sudo"}}' > package.json; yarn a frob"#,
+            r#"echo '{"scripts":{"a":"frob"}}' > package.json; node --run a"#,
+            r#"echo '{"scripts":{"a":"x"}}' > package.json; echo script-shell=/opt/frob > .npmrc; npm run a"#,
+            "mkdir -p node_modules/.bin; printf '#!/bin/sh\nfrob\n' > node_modules/.bin/z; npx z",
+            "mkdir -p node_modules/.bin; printf '#!/bin/sh\nfrob\n' > node_modules/.bin/z; npm exec z",
+            r#"echo '{"name":"x","bin":"./w"}' > package.json; echo frob > w; npx ."#,
+            r#"echo '{"name":"x","bin":{"x":"w"}}' > package.json; echo frob > w; npx x"#,
+            "echo 'require(\"child_process\").execSync(\"frob\")' > w.test.mjs; node --test",
+            "echo 'require(\"child_process\").execSync(\"frob\")' > test/w.js; node --test",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            r#"echo '{"scripts":{"a":"tsc"}}' > package.json; npm run a -- --watch"#,
+            "npm pkg set scripts.build=tsc type=module; npm run build",
+            "printf 'save-exact=true\n//registry.npmjs.org/:_authToken=${NPM_TOKEN}\n' > .npmrc; npm ci",
+            r#"echo '{"name":"x","bin":{"x":"./w.js"}}' > package.json; echo 'console.log(1)' > w.js; npx x"#,
+            "echo 'import test from \"node:test\"; test(\"a\", () => {});' > w.test.mjs; node --test",
+            "echo 'require(\"child_process\").execSync(\"frob\")' > w.js; node --test",
+        ],
+    );
+}
+
+#[test]
+fn files_that_rake_and_make_look_for_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "echo 'system(\"frob\")' > w.rb; rake -f w.rb -T",
+            "echo 'system(\"frob\")' > w.rb; rake x --rakefile=w.rb",
+            "echo 'system(\"frob\")' > w.rb; rake -fw.rb",
+            "echo 'system(\"frob\")' > w.rb; rake -r ./w",
+            "echo 'system(\"frob\")' > w.rb; rake -r./w",
+            "mkdir rakelib; echo 'system(\"frob\")' > rakelib/a.rake; rake",
+            "echo 'import \"x.rb\"' > Rakefile; echo 'system(\"frob\")' > x.rb; rake",
+            "rake -p 'system(\"frob\")'",
+            "rake -E 'system(\"frob\")'",
+            "echo frob > a.sh; make a; ./a",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "echo 'system(\"frob\")' > w.rb; rake test",
+            "echo 'task(:a) { puts 1 }' > rakelib/a.rake; rake a",
+            "echo ls > a.sh; make a; ./a",
+            "echo frob > a.sh; make a",
+        ],
+    );
+}
+
+#[test]
+fn files_of_a_configuration_of_the_text_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "mkdir -p c/fish/conf.d; echo frob > c/fish/conf.d/a.fish; XDG_CONFIG_HOME=$PWD/c fish -c true",
+            "mkdir -p c/fish/functions; echo frob > c/fish/functions/z.fish; XDG_CONFIG_HOME=$PWD/c fish -c z",
+            "echo '!frob' > v/plugin/a.vim; vim --cmd 'set rtp+=v'",
+            "echo '!frob' > v/plugin/a.vim; vim --cmd 'set runtimepath^=v'",
+            "echo '!frob' > v/pack/a/start/b/plugin/a.vim; nvim --cmd 'set packpath+=v'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "echo x > c/notes/a.fish; XDG_CONFIG_HOME=$PWD/c fish -c true",
+            "echo x > a.txt; vim --cmd 'set rtp+=v' a.txt",
+            "echo 'set nu' > a.vim; vim --cmd 'set nu' a.txt",
+        ],
+    );
+}

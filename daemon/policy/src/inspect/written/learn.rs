@@ -3,6 +3,7 @@
 use termd_proto::policy::{Span, Verdict};
 
 use super::links::makes_links;
+use super::package_json::set_scripts;
 use super::version::Part;
 use crate::danger::files::is_kept;
 use crate::danger::{self, WrittenFile};
@@ -73,6 +74,25 @@ impl Inspection {
         if let Some(prefix) = prefix_of_parts(&self.programs, program, args) {
             let part = format!("{prefix}{UNKNOWN}");
             written.learn(&part, &Stdin::Computed, false);
+        }
+        if matches!(program, "npm" | "pnpm" | "bun")
+            && let Some(row) = self.programs.row(program)
+        {
+            let mut call = Call::new(row, args);
+            let options = call.options(None);
+            let operands: Vec<&str> = options.operands.iter().map(|(_, word)| *word).collect();
+            if let Some(manifest) = set_scripts(&operands) {
+                written.learn("package.json", &Stdin::Literal(manifest), false);
+            }
+        }
+        if matches!(program, "make" | "gmake") {
+            // A rule of its own makes a program of a script: `make a` copies `a.sh`.
+            for goal in args.iter().map(|word| word.text.as_str()) {
+                let script = format!("{goal}.sh");
+                if written.written(&script).is_some() {
+                    written.learn_copy(&script, goal, false);
+                }
+            }
         }
         if !written.links.learn(program, args) {
             let reason = "it makes more links than are followed";

@@ -31,6 +31,8 @@ pub(super) struct Mentions<'a> {
     /// The script, where it is the operand.
     script: Option<&'a str>,
     code: Vec<String>,
+    /// Whether it runs files by the names of tests.
+    runs_tests: bool,
 }
 
 impl<'a> Mentions<'a> {
@@ -60,6 +62,8 @@ impl<'a> Mentions<'a> {
             options,
             script: operand.map(|word| word.text.as_str()),
             code: code.into_iter().map(|(_, text)| text).collect(),
+            runs_tests: matches!(program, "node" | "nodejs")
+                && args.iter().any(|word| word.text == "--test"),
         }
     }
 
@@ -70,11 +74,14 @@ impl<'a> Mentions<'a> {
         let stem = file
             .rsplit_once('.')
             .filter(|(_, end)| is_listed(end, CODE_ENDS));
-        let Some((stem, _)) = stem else {
+        let Some((stem, end)) = stem else {
             return self.names(file) || (file == PERL_DEBUGGER_FILE && !self.options.is_empty());
         };
         let is_default = is_listed(stem, DEFAULT_NAMES);
         let mut directories = parts.filter(|part| !matches!(*part, "" | "." | ".."));
+        if self.runs_tests && self.script.is_none() && is_test(path, stem, end) {
+            return true;
+        }
         self.names(file)
             || self.names(stem)
             || self.is_in_code(file)
@@ -100,6 +107,17 @@ impl<'a> Mentions<'a> {
     fn is_in_code(&self, name: &str) -> bool {
         self.code.iter().any(|code| names(code, name))
     }
+}
+
+/// Whether node(1) takes a file for a test: <https://nodejs.org/api/test.html#running-tests-from-the-command-line>.
+fn is_test(path: &str, stem: &str, end: &str) -> bool {
+    let is_named = stem == "test"
+        || stem.starts_with("test-")
+        || [".test", "-test", "_test"]
+            .iter()
+            .any(|last| stem.ends_with(last));
+    let is_among = path.split('/').any(|directory| directory == "test");
+    is_listed(end, "js cjs mjs ts cts mts") && (is_named || is_among)
 }
 
 /// Whether options name a module of Python's as the script: `-m`, `-um`.

@@ -8,6 +8,7 @@ mod learn;
 mod links;
 mod mentions;
 mod obeyed;
+mod package_json;
 mod recipes;
 mod run;
 mod version;

@@ -49,12 +49,14 @@ struct Rule<'a> {
     lines: Vec<String>,
 }
 
-/// The lines that these goals run, or the first rule without any, with `values` of the command line. Each rule is one text, since just runs one with
-/// `#!` as a script.
-pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]) -> Vec<String> {
+/// The lines that these goals run, or the first rule without any. An operand such as `CC=gcc` is a value. Each rule is one text,
+/// since just runs one with `#!` as a script.
+pub(super) fn of_goals(kind: Recipes, text: &str, operands: &[&str]) -> Vec<String> {
+    let (given, goals): (Vec<&str>, Vec<&str>) =
+        operands.iter().partition(|word| word.contains('='));
     let text = text.replace("\\\n", " ");
     let (rules, mut values) = rules(kind, &text);
-    let given = given.iter().filter_map(|value| assigned(value));
+    let given = given.into_iter().filter_map(assigned);
     values.extend(given.map(|(name, value)| (name, Cow::from(value))));
     let mut found = Vec::new();
     if kind == Recipes::Make {
@@ -64,7 +66,7 @@ pub(super) fn of_goals(kind: Recipes, text: &str, goals: &[&str], given: &[&str]
         let named = rule.names.first();
         named.is_some_and(|name| !name.starts_with('.'))
     });
-    let mut wanted: Vec<String> = goals.iter().map(|goal| (*goal).to_owned()).collect();
+    let mut wanted: Vec<String> = goals.into_iter().map(str::to_owned).collect();
     if wanted.is_empty() {
         wanted.extend(first.and_then(|rule| rule.names.first().map(|name| (*name).to_owned())));
     }
@@ -369,27 +371,27 @@ mod tests {
     fn the_lines_of_a_goal_and_of_what_it_needs_are_run() {
         let text = "X := ls\n.PHONY: all\nall: build ; echo $(X)\nbuild: x.o\n\t@cc -o $@ $^\n\
                     clean:\n\trm -rf build $$HOME\n%.o:\n\t$(CC) $(FLAGS) -c $< \\\n  -o x\n";
-        let first = of_goals(Recipes::Make, text, &[], &[]);
+        let first = of_goals(Recipes::Make, text, &[]);
         assert_eq!(first.len(), 3, "{first:?}");
         assert_eq!(first.first().map(String::as_str), Some("echo ls"));
         assert!(
             first.iter().any(|line| line.starts_with("cc -o ")),
             "{first:?}"
         );
-        let clean = of_goals(Recipes::Make, text, &["clean"], &[]);
+        let clean = of_goals(Recipes::Make, text, &["clean"]);
         assert!(
             clean.contains(&"rm -rf build $HOME".to_owned()),
             "{clean:?}"
         );
         let text = "x := 'a'\n# it\n_build target='all': (dep x)\n  make {{target}} {{x}}\ndep y:\n    @ls\n";
-        let built = of_goals(Recipes::Just, text, &["_build"], &[]);
+        let built = of_goals(Recipes::Just, text, &["_build"]);
         assert_eq!(built, ["make \u{fffc} a", "ls"]);
-        assert_eq!(of_goals(Recipes::Just, text, &[], &[]), built);
+        assert_eq!(of_goals(Recipes::Just, text, &[]), built);
         for odd in [
             "", ":", "=", "\t", "a:\n\t$(", "a:\n\t${", "a: a", "a:\n\t$",
         ] {
-            let _ = of_goals(Recipes::Make, odd, &[], &[]);
-            let _ = of_goals(Recipes::Just, odd, &[], &[]);
+            let _ = of_goals(Recipes::Make, odd, &[]);
+            let _ = of_goals(Recipes::Just, odd, &[]);
         }
     }
 }

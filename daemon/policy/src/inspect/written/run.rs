@@ -52,7 +52,13 @@ impl Inspector {
         };
         let programs = self.inspection.programs.clone();
         let is_sourced = matches!(program, "source" | ".");
-        let finds_own = self.inspection.state.contents("PATH").is_some();
+        // npm's tools put the programs of packages on the path of what they start.
+        let is_of_package = |path: &str| {
+            let found = path.rsplit_once("node_modules/.bin/");
+            found.is_some_and(|(_, found)| found == name.text)
+        };
+        let finds_own = self.inspection.state.contents("PATH").is_some()
+            || self.inspection.written.paths().any(is_of_package);
         let mut scripts = match program {
             _ if is_shell(program) || is_sourced => scripts_of_shell(&programs, program, args),
             _ if takes_script(program) => script_of_interpreter(&programs, program, args)
@@ -183,7 +189,14 @@ impl Inspector {
             ObeyedHome::Config => {
                 let is_obeyed =
                     |name: String| writes::is_setting(files, &format!("~/.config/{name}"));
-                written.paths().map(name_in_config).any(is_obeyed)
+                written.paths().flat_map(names_in_config).any(is_obeyed)
+            }
+            ObeyedHome::VimRuntime => {
+                let mut paths = written.paths();
+                paths.any(|path| {
+                    let end = path.rsplit_once('.').map(|(_, end)| end);
+                    matches!(end, Some("vim" | "lua"))
+                })
             }
         };
         if is_written {
@@ -347,16 +360,14 @@ fn takes_scripts(program: &str) -> bool {
         || program.ends_with("awk")
 }
 
-/// The name that a file has within the directory of all settings: `git/config`. One without a directory may be
-/// in that of git.
-fn name_in_config(path: &str) -> String {
-    let mut parts = path.rsplit('/');
-    let name = parts.next().unwrap_or(path);
-    match parts.next() {
-        Some(directory) => format!("{directory}/{name}"),
-        None if name.starts_with("config") => format!("git/{name}"),
-        None => name.to_owned(),
-    }
+/// The names that a file may have within the directory of all settings: `git/config`, `fish/conf.d/x.fish`. One
+/// without a directory may be in that of git.
+fn names_in_config(path: &str) -> impl Iterator<Item = String> {
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+    let below = ends.chain([path]).filter(|name| name.contains('/'));
+    let is_bare = !path.contains('/') && path.starts_with("config");
+    let of_git = is_bare.then(|| format!("git/{path}"));
+    below.map(str::to_owned).chain(of_git)
 }
 
 /// The numbers of the arguments that are scripts of a shell.

@@ -48,6 +48,8 @@ pub(crate) struct FilePatterns {
     pub(crate) appended: Vec<String>,
     /// Files that a person keeps for themselves.
     pub(crate) private: Vec<String>,
+    /// Directories that a tool makes anew, by names that nothing else has.
+    pub(crate) regenerated: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

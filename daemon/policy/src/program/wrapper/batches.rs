@@ -6,6 +6,7 @@ use super::shells::shell_line;
 use crate::program::kind::{base_name, is_shell};
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::{UNKNOWN, Word};
+use crate::word_list::is_listed;
 
 /// The command of xargs(1). A command that is itself read is not known.
 pub(super) fn xargs(args: &[Word]) -> Vec<InnerCommand> {
@@ -76,7 +77,26 @@ pub(super) fn find(args: &[Word]) -> Vec<InnerCommand> {
             started.push(InnerCommand::Argv(command.map(with_found).collect()));
         }
     }
+    if has_open_expression(args) {
+        started.push(InnerCommand::Any);
+    }
     started
+}
+
+/// Whether words that nobody knows may be a part of the expression, such as `-exec`. The first operand is where
+/// find(1) begins, and what stands behind a primary such as `-name` is its value.
+fn has_open_expression(args: &[Word]) -> bool {
+    const PRIMARIES: &str = "
+        -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -atime -ctime
+        -mmin -amin -cmin -newer -newermt -anewer -cnewer -maxdepth -mindepth -perm -user -group -uid -gid -links -inum
+        -samefile -fstype -regextype -printf -fprint -fprint0 -fprintf -fls";
+    let is_option = |word: &&Word| is_listed(&word.text, "-H -L -P");
+    let place = args.iter().take_while(is_option).count();
+    let pairs = args.iter().zip(args.iter().skip(1)).skip(place);
+    let mut open = pairs.filter(|(before, word)| {
+        word.text.starts_with(UNKNOWN) && word.splits && !is_listed(&before.text, PRIMARIES)
+    });
+    open.next().is_some()
 }
 
 /// A word in which find(1) puts the name of a file for `{}`.

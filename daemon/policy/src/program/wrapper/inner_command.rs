@@ -25,7 +25,7 @@ pub(crate) enum InnerCommand {
     ScriptFile(Vec<Word>),
     /// A file that programs obey, as a variable or a setting names it.
     ObeyedFile(String),
-    /// A directory whose files programs obey, as a variable names it.
+    /// A directory whose files programs obey, as a variable or an option names it.
     ObeyedHome(ObeyedHome),
     /// Something that is not read and runs. To a rule, that may be any command.
     Any,
@@ -56,6 +56,8 @@ pub(crate) enum ObeyedHome {
     Home,
     /// What those of `~/.config` are: `XDG_CONFIG_HOME`.
     Config,
+    /// What those of `~/.vim` are to vim(1): `runtimepath`.
+    VimRuntime,
 }
 
 impl InnerCommand {

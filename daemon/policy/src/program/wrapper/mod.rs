@@ -29,7 +29,7 @@ use inner_command::InnerCommand;
 use less::less;
 use multiplexers::{screen, tmux};
 use parallel::parallel;
-pub(crate) use shells::reads_script_from_stdin;
+pub(crate) use shells::{OF_HISTORY, expands_history_of_stdin, reads_script_from_stdin};
 use shells::{completions, coproc, fish_line, shell_line, sourced, trap};
 
 /// What a command starts. Empty if it starts nothing that is known.
@@ -46,7 +46,7 @@ pub(crate) fn inner_commands(
         "source" | "." => sourced(args),
         "xargs" => xargs(args),
         "parallel" | "env_parallel" | "env_parallel.bash" => parallel(args),
-        "find" => find(args),
+        "find" | "gfind" => find(args),
         "compgen" | "complete" => completions(args),
         "tmux" => tmux(args),
         "screen" => screen(args),

@@ -3,6 +3,7 @@
 use super::inner_command::InnerCommand;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::expansion::printed::is_stdin;
+use crate::shell::text::history::any_line_expands_history;
 use crate::shell::word::Word;
 
 /// Options of fish(1) that take a value.
@@ -11,6 +12,9 @@ const FISH_VALUED: Valued<'_> = Valued::These(
     c command C init-command d debug D debug-stack-frames o debug-output p profile profile-startup f
     features",
 );
+
+/// Why a line for an interactive shell is unknown.
+pub(crate) const OF_HISTORY: &str = "it is made of lines of the history";
 
 /// A shell's arguments, taken apart (bash(1), OPTIONS; zshall(1), INVOCATION). A `+` is an option too.
 struct ShellArguments<'a> {
@@ -91,6 +95,9 @@ pub(super) fn shell_line(shell: &str, args: &[Word]) -> Vec<InnerCommand> {
     let has_command = letters.contains('c') || args.iter().take(first).any(is_long);
     let operands = args.get(first..).unwrap_or_default();
     if let (true, Some((script, parameters))) = (has_command, operands.split_first()) {
+        if may_expand_history(&letters) && any_line_expands_history(&script.text) {
+            started.push(InnerCommand::Unknown(OF_HISTORY));
+        }
         started.push(InnerCommand::Script {
             text: script.text.clone(),
             at: first,
@@ -100,6 +107,17 @@ pub(super) fn shell_line(shell: &str, args: &[Word]) -> Vec<InnerCommand> {
         started.push(InnerCommand::ScriptFile(operands.to_vec()));
     }
     started
+}
+
+/// Whether a shell with these options expands the history: `-i`, `-H`.
+fn may_expand_history(letters: &str) -> bool {
+    letters.contains(['i', 'H'])
+}
+
+/// Whether a shell with these arguments makes lines of its input out of earlier ones.
+pub(crate) fn expands_history_of_stdin(shell: &str, args: &[Word], text: &str) -> bool {
+    let letters = ShellArguments::of(shell, args).letters;
+    may_expand_history(&letters) && any_line_expands_history(text)
 }
 
 /// The lines that fish(1) is given, whose `-c` takes a value.

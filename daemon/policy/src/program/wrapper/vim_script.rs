@@ -1,6 +1,6 @@
 //! What commands of vim(1) run by its options, by events, and of other files.
 
-use super::inner_command::InnerCommand;
+use super::inner_command::{InnerCommand, ObeyedHome};
 use crate::shell::word::UNKNOWN;
 use crate::word_list::is_listed;
 
@@ -10,6 +10,8 @@ const EDITORS: &str = "vi vim nvim ex view gvim rvim vimdiff vim.basic vim.tiny 
 const PROGRAMS: &str = "
     makeprg mp grepprg gp formatprg fp equalprg ep shell sh keywordprg kp cscopeprg csprg shellcmdflag shcf
     shellpipe sp shellredir srr";
+/// Options that name directories of scripts: <https://vimhelp.org/options.txt.html#'runtimepath'>.
+const RUNTIMES: &str = "rtp runtimepath pp packpath";
 const SETS: &str = "se set setl setlocal setg setglobal";
 const READS: &str = "so source ru runtime luaf luafile pyf pyfile py3f py3file";
 /// Commands that write a file: <https://vimhelp.org/editing.txt.html#writing>.
@@ -144,6 +146,9 @@ fn by_option(at: usize, word: &str) -> Vec<InnerCommand> {
         return vec![InnerCommand::Any];
     }
     let value = value.trim_start_matches(['=', ':', '+', '^']);
+    if !value.is_empty() && is_listed(name, RUNTIMES) {
+        return vec![InnerCommand::ObeyedHome(ObeyedHome::VimRuntime)];
+    }
     if value.is_empty() || !is_listed(name, PROGRAMS) {
         return Vec::new();
     }

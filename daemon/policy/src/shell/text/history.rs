@@ -28,6 +28,16 @@ pub(crate) fn expands_history(before: &str, line: &str) -> bool {
     false
 }
 
+/// Whether an interactive shell puts something of earlier lines into one of a text.
+pub(crate) fn any_line_expands_history(text: &str) -> bool {
+    let mut at = 0;
+    text.split_inclusive('\n').any(|line| {
+        let before = text.get(..at).unwrap_or_default();
+        at += line.len();
+        line.contains(['!', '^']) && expands_history(before, line)
+    })
+}
+
 /// Whether a `!` names an event, and is not left alone.
 fn is_event(previous: [char; 2], next: Option<char>, is_quoted: bool) -> bool {
     let is_left_alone = match next {

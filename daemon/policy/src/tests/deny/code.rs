@@ -499,3 +499,48 @@ fn a_shell_line_in_code_has_the_variables_of_the_text() {
         ],
     );
 }
+
+#[test]
+fn commands_of_tcl_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "tclsh <<< 'set f [open \"|frob 1\"]; puts [read $f]'",
+            "tclsh <<< 'set f [open {|frob 1} r]'",
+            "tclsh <<< 'open |[list frob 1]'",
+            "tclsh <<< 'exec {*}{frob 1}'",
+            "tclsh <<< 'eval [string map {X e} Xxec] frob'",
+            "expect <<< 'eval $x'",
+            "echo 'exec frob' > w.tcl; tclsh <<< 'source w.tcl'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "tclsh <<< 'set f [open a.txt r]; puts [read $f]; close $f'",
+            "tclsh <<< 'foreach x {1 2} { puts $x }'",
+            "tclsh <<< 'eval {puts 1}'",
+        ],
+    );
+}
+
+#[test]
+fn calls_that_get_their_arguments_apart_pass_no_rule() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "elixir -e 'System.cmd(\"frob\", x)'",
+            "elixir -e 'System.cmd(x, [])'",
+            "crystal eval 'Process.run(x, [\"a\"])'",
+            "nim --eval:'import osproc; discard execProcess(x, args=[\"a\"])'",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "elixir -e 'System.cmd(\"ls\", [\"-l\"])'",
+            "elixir -e 'IO.puts(Enum.join([1, 2]))'",
+            "crystal eval 'Process.run(\"ls\", [\"-l\"])'",
+        ],
+    );
+}

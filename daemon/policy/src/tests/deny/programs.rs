@@ -246,3 +246,32 @@ fn options_that_name_a_program_start_it() {
         ],
     );
 }
+
+#[test]
+fn words_of_find_that_nobody_knows_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "find . $x",
+            "find . $x -name a",
+            "find -L . $(cat options)",
+            "find . -name a $x",
+            "find . \"${options[@]}\"",
+            "f() { find . \"$@\"; }; f",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "find \"$dir\" -name '*.c'",
+            "find $dir -name '*.c'",
+            "find -L \"$dir\" -type f",
+            "find \"$a\" \"$b\"",
+            "find . -name \"$x\" -print",
+            "find . -newer $x",
+            "find . -maxdepth $n -name a",
+            "find . -path ./$x",
+            "find src/$x -name a",
+        ],
+    );
+}

@@ -265,3 +265,26 @@ fn the_line_of_a_shell_is_found_behind_its_options() {
         ],
     );
 }
+
+#[test]
+fn lines_of_the_history_hide_no_program() {
+    FROB.all_are_stopped(
+        None,
+        &[
+            "echo frob > h; HISTFILE=h bash -ic '!!'",
+            "HISTFILE=h bash -i -c '!fr'",
+            "bash -i <<< $'history -r h\n!fr'",
+            "bash -H <<< $'history -r h\n^a^b'",
+            "bash -i <<'E'\nls\n!-2\nE",
+        ],
+    );
+    FROB.none_is_asked_about(
+        None,
+        &[
+            "bash -ic 'echo hi!'",
+            "bash -lic 'if ! make test; then echo no; fi'",
+            "bash -i <<< 'test a != b'",
+            "bash -c 'echo a!b'",
+        ],
+    );
+}
