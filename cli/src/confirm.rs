@@ -327,13 +327,14 @@ fn forget_typed() {
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
-/// The reply of a line; `None` where it asks for what is not offered, and so says neither yes nor no.
+/// The reply of a line; `None` where it is no answer on offer: a no holds for ten minutes, and what was typed may
+/// have been for something else.
 fn reply(line: &str, offer: Offer) -> Option<Reply> {
     match (line.trim().to_ascii_lowercase().as_str(), offer) {
         ("y" | "yes", _) => Some(Reply::Once),
         ("a" | "always", Offer::Always) => Some(Reply::Always),
-        ("a" | "always", Offer::Once) => None,
-        _ => Some(Reply::No),
+        ("" | "n" | "no", _) => Some(Reply::No),
+        _ => None,
     }
 }
 
@@ -386,8 +387,8 @@ mod tests {
             ("\n", Offer::Always, Some(Reply::No)),
             ("", Offer::Always, Some(Reply::No)),
             ("n\n", Offer::Always, Some(Reply::No)),
-            ("yeah\n", Offer::Always, Some(Reply::No)),
-            ("aye\n", Offer::Always, Some(Reply::No)),
+            ("No\n", Offer::Once, Some(Reply::No)),
+            ("hunter2\n", Offer::Always, None),
         ] {
             assert_eq!(reply(line, offer), expected, "{line:?}");
         }

@@ -181,10 +181,7 @@ fn without_a_person_a_program_fails_at_once_as_it_would_without() {
     let line = "\"$SUDO_ASKPASS\" Password; echo code $?";
     let id = run(&daemon, &mut agent, line);
     let text = agent.wait_for_text(&id, "code 1");
-    assert!(
-        text.contains("nobody is there who could be asked"),
-        "{text}"
-    );
+    assert!(text.contains("nobody could be asked for it"), "{text}");
     // Who says no is heard, too.
     let mut watcher = Watcher::start(&daemon);
     let id = run(&daemon, &mut agent, line);
@@ -459,4 +456,35 @@ fn a_person_s_commands_ask_as_ever() {
     let mut agent = agent(&daemon);
     let id = run(&daemon, &mut agent, line);
     agent.wait_for_text(&id, "none none none");
+}
+
+/// Whoever sees that sudo wants a password types it: not into a question that nobody waits for.
+#[test]
+fn a_secret_is_asked_for_before_other_questions() {
+    let daemon = TestDaemon::start();
+    let mut client = agent(&daemon);
+    let refused = client.err(
+        "session.create",
+        &json!({ "command": "rm", "args": ["-r", daemon.path("old")] }),
+    );
+    let old = refused.data["approval"].as_str().unwrap().to_owned();
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    tty.read_until("May it? [y/N");
+    run(&daemon, &mut client, "\"$SUDO_ASKPASS\" Password: > got");
+    tty.read_until("a program waits for a secret; this question comes again");
+    tty.read_until("Secret, which is not shown");
+    // It may have been typed to the question before.
+    tty.write(&format!("{SECRET}\r"));
+    tty.read_until("Secret, which is not shown");
+    tty.write(&format!("{SECRET}\r"));
+    let shown = tty.read_until("May it? [y/N");
+    assert!(!shown.contains(SECRET), "{shown}");
+    let got = daemon.user_home().join("got");
+    termd_test_support::wait_until("the program has the secret", || {
+        fs::read_to_string(&got).is_ok_and(|text| text.trim_end() == SECRET)
+    });
+    assert!(ok(&daemon, &["approvals", &old]).contains(" pending"));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
 }

@@ -27,6 +27,11 @@ impl WaitingQuestion {
         }
     }
 
+    /// Whether a program waits for a secret.
+    pub fn is_secret(&self) -> bool {
+        matches!(self, Self::Secret(_))
+    }
+
     fn asked_at_ms(&self) -> i64 {
         match self {
             Self::Gate(info) => info.asked_at_ms,
@@ -35,7 +40,8 @@ impl WaitingQuestion {
     }
 }
 
-/// Those of a list that wait, oldest first.
+/// Those of a list that wait: first those for secrets, which programs wait for, then those of the gate, of which
+/// the caller may have gone; each the oldest first.
 pub fn waiting(list: &ApprovalList) -> Vec<WaitingQuestion> {
     let of_gate = list.approvals.iter();
     let of_gate = of_gate.filter(|info| info.state == ApprovalState::Pending);
@@ -43,6 +49,6 @@ pub fn waiting(list: &ApprovalList) -> Vec<WaitingQuestion> {
     let secrets = list.secrets.iter();
     let secrets = secrets.map(|question| WaitingQuestion::Secret(Box::new(question.clone())));
     let mut waiting: Vec<_> = of_gate.chain(secrets).collect();
-    waiting.sort_by_key(WaitingQuestion::asked_at_ms);
+    waiting.sort_by_key(|question| (!question.is_secret(), question.asked_at_ms()));
     waiting
 }

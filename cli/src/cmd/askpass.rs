@@ -27,7 +27,7 @@ pub(super) async fn run(args: AskpassArgs) -> Result<ExitCode, CliError> {
         SecretOutcome::Denied => "the person at this machine was asked for it and said no",
         SecretOutcome::Expired => "the person at this machine was asked for it and did not answer",
         SecretOutcome::Nobody | SecretOutcome::Answered => {
-            "nobody is there who could be asked for it"
+            "nobody could be asked for it: a person has to run `termctl approvals --watch`"
         }
     });
     Ok(ExitCode::FAILED)

@@ -298,6 +298,29 @@ fn a_person_at_the_first_prompt_watches() {
     );
     watcher.kill().unwrap();
     watcher.wait().unwrap();
+    termd_test_support::wait_until("nobody is waited for who has gone", || {
+        let params = json!({ "command": "rm", "args": ["-r", "/nowhere/else"] });
+        shell.err("session.create", &params).data["wait_ms"].is_null()
+    });
+}
+
+#[test]
+fn what_is_no_answer_is_asked_again() {
+    let daemon = TestDaemon::start();
+    let (_agent, _params, id) = question(&daemon);
+    let mut tty = Pty::open(200, 24);
+    let mut watcher = tty.spawn(&command(&daemon, &["approvals", "--watch"]));
+    let asks = "refused for ten minutes. May it? [y/N";
+    tty.read_until(asks);
+    tty.write("a password\r");
+    tty.read_until(asks);
+    assert!(ok(&daemon, &["approvals", &id]).contains(" pending"));
+    tty.write("no\r");
+    termd_test_support::wait_until("no is no", || {
+        ok(&daemon, &["approvals", &id]).contains(" denied")
+    });
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
 }
 
 /// A shell of an agent's that waits for a person: its connection, and the id of its question.

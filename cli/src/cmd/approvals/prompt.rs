@@ -95,8 +95,17 @@ fn unasked(listed: &ApprovalList, asked: &HashSet<ApprovalId>) -> Vec<WaitingQue
     waiting
 }
 
+/// How the asking of a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It is answered, here or elsewhere, or over.
+    Over,
+    /// It is to be asked again: a program waits for a secret meanwhile.
+    PutOff,
+}
+
 /// The next question to ask.
-pub(super) fn oldest_waiting(
+pub(super) fn next_waiting(
     listed: &ApprovalList,
     asked: &HashSet<ApprovalId>,
 ) -> Option<WaitingQuestion> {
@@ -121,14 +130,14 @@ pub(super) struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Asks a question that stands in a list until it is answered, here or elsewhere, or is over: the list
-    /// of then.
+    /// Asks a question that stands in a list until it is answered, here or elsewhere, or is over, or a secret is
+    /// asked for: how it ended, and the list of then.
     pub(super) async fn ask(
         self,
         person: &mut Person,
         question: &WaitingQuestion,
         mut listed: ApprovalList,
-    ) -> Result<ApprovalList, CliError> {
+    ) -> Result<(Asked, ApprovalList), CliError> {
         if let WaitingQuestion::Gate(info) = question {
             output::print(whole(info).as_bytes())?;
         }
@@ -146,9 +155,14 @@ impl Prompt<'_> {
                 // The cursor is still behind the question.
                 if let Some(end) = question.end_in(&listed) {
                     output::note_below(end);
-                    return Ok(listed);
+                    return Ok((Asked::Over, listed));
                 }
-                let now = unasked(&listed, self.asked).len();
+                let waiting = unasked(&listed, self.asked);
+                if !question.is_secret() && waiting.iter().any(WaitingQuestion::is_secret) {
+                    output::note_below("a program waits for a secret; this question comes again");
+                    return Ok((Asked::PutOff, listed));
+                }
+                let now = waiting.len();
                 if now != queue {
                     queue = now;
                     let line = queue_line(queue);
@@ -158,7 +172,7 @@ impl Prompt<'_> {
             }
         };
         self.answer(question.id(), said).await?;
-        Ok(list(self.link, None).await?)
+        Ok((Asked::Over, list(self.link, None).await?))
     }
 
     /// Gives an answer. Where it is not taken, the reason is printed, and the question stays open for

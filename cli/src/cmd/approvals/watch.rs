@@ -1,6 +1,6 @@
 //! `termctl approvals --watch`: each question as it comes. A person at the tty is asked for the answer.
 //!
-//! At a tty one question is asked at a time, the oldest first. It is withdrawn when it is over, so that the
+//! At a tty one question is asked at a time: first those for secrets, then the oldest. It is withdrawn when it is over, so that the
 //! next one is seen at once.
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use termd_client::Link;
 use termd_proto::approval::{ApprovalId, ApprovalList, ApprovalState};
 
 use super::attention::{self, last_attention};
-use super::prompt::{Prompt, oldest_waiting};
+use super::prompt::{Asked, Prompt, next_waiting};
 use super::question::{begin_to_watch, is_open, line, list};
 use super::secret;
 use crate::args::ApprovalsArgs;
@@ -55,16 +55,19 @@ async fn watch(
     let mut asked: HashSet<ApprovalId> = HashSet::new();
     loop {
         report.show(&listed)?;
-        let next = oldest_waiting(&listed, &asked);
+        let next = next_waiting(&listed, &asked);
         listed = match (&mut person, next) {
             (Some(person), Some(question)) => {
                 asked.insert(question.id().clone());
-                Prompt {
+                let prompt = Prompt {
                     link,
                     asked: &asked,
+                };
+                let (ended, listed) = prompt.ask(person, &question, listed).await?;
+                if ended == Asked::PutOff {
+                    asked.remove(question.id());
                 }
-                .ask(person, &question, listed)
-                .await?
+                listed
             }
             (None, _) | (_, None) => list(link, Some(listed.seq)).await?,
         };

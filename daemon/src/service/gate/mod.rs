@@ -110,7 +110,7 @@ impl Gate {
     /// Counts a caller that waits for the answer to its question, where somebody sees the question now.
     pub(crate) fn wait_as_asker(&self, refusal: &Refusal) -> Option<WaitingAsker> {
         let question = refusal.approval.as_ref()?;
-        let is_watched = self.approvals.is_watched();
+        let is_watched = *self.approvals.watched().borrow();
         is_watched.then(|| self.approvals.wait_as_asker(question.id.clone()))
     }
 
