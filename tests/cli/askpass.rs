@@ -475,9 +475,9 @@ fn a_secret_is_asked_for_before_other_questions() {
     tty.read_until("a program waits for a secret; this question comes again");
     tty.read_until("Secret, which is not shown");
     // It may have been typed to the question before.
-    tty.write(&format!("{SECRET}\r"));
+    tty.write(format!("{SECRET}\r"));
     tty.read_until("Secret, which is not shown");
-    tty.write(&format!("{SECRET}\r"));
+    tty.write(format!("{SECRET}\r"));
     let shown = tty.read_until("May it? [y/N");
     assert!(!shown.contains(SECRET), "{shown}");
     let got = daemon.user_home().join("got");

@@ -84,7 +84,9 @@ async fn daemon() -> (Check, Option<Link>) {
     };
     match asked.await {
         Err(error) => {
-            let reason = format!("{error}; until it runs, agents' commands run outside of termd");
+            let reason = format!(
+                "{error}; `termctl list` starts it. Until it runs, agents' commands run outside of termd"
+            );
             (Check::fails(name, reason), None)
         }
         Ok((link, info)) => {
