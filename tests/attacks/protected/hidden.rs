@@ -223,6 +223,9 @@ pub(super) fn moved_by_variables() {
         ("MISE_GLOBAL_CONFIG_FILE", "work/mise/all.toml"),
         ("PSQLRC", "work/sql/rc"),
         ("NVM_DIR", "nvm"),
+        ("GIT_EDITOR", "work/tool/ed -f"),
+        ("GIT_CONFIG_SYSTEM", "work/tool/sys"),
+        ("RUSTC_WRAPPER", "work/tool/rw"),
         ("HELM_REGISTRY_CONFIG", "helm.json"),
         ("REDISCLI_HISTFILE", "redis.txt"),
     ];
@@ -236,9 +239,9 @@ pub(super) fn moved_by_variables() {
     };
     outside(
         &daemon,
-        "mkdir -p work/sh work/mise work/sql dat/systemd/user zsh cargo gpg gh conf hk nvm; \
+        "mkdir -p work/tool work/sh work/mise work/sql dat/systemd/user zsh cargo gpg gh conf hk nvm; \
          git config -f conf/git core.hooksPath $HOME/hk; \
-         for file in work/sh/rc work/mise/all.toml work/sql/rc gpg/key kube.conf nrc gh/hosts.yml \
+         for file in work/tool/ed work/tool/sys work/tool/rw work/sh/rc work/mise/all.toml work/sql/rc gpg/key kube.conf nrc gh/hosts.yml \
              helm.json redis.txt nvm/nvm.sh seen; do echo $file > $file; done",
     );
     for (cwd, file) in [
@@ -251,6 +254,9 @@ pub(super) fn moved_by_variables() {
         ("work", "mise/all.toml"),
         ("work", "sql/rc"),
         ("nvm", "nvm.sh"),
+        ("work", "tool/ed"),
+        ("work", "tool/sys"),
+        ("work", "tool/rw"),
         ("hk", "pre-commit"),
     ] {
         inside(&daemon, cwd, &format!("echo written > {file}"));

@@ -1,9 +1,12 @@
-//! Settings and secrets that a variable moves away from their usual place in the home.
+//! Settings and secrets that a variable moves away from their usual place in the home, and programs that a
+//! variable names.
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+
+use crate::program::table::ProgramTable;
 
 /// What a variable says of settings.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +23,7 @@ enum Moved {
 
 use Moved::{Directory, Files, Hidden, Protected};
 
-/// The variables. The line above some of them names their manuals.
+/// The variables, but for those of the gate's table. The line above some of them names their manuals.
 const VARIABLES: &[(&str, Moved)] = &[
     // specifications.freedesktop.org/basedir
     ("XDG_CONFIG_HOME", Directory(".config")),
@@ -43,55 +46,47 @@ const VARIABLES: &[(&str, Moved)] = &[
     ),
     ("ZSH", Directory(".oh-my-zsh")),
     ("ZSH_CUSTOM", Protected),
-    // dash(1), "Invocation"; bash(1), "Shell Variables"; readline(3); python(1); node(1)
-    ("ENV", Protected),
-    ("BASH_ENV", Protected),
-    ("INPUTRC", Protected),
-    ("PYTHONSTARTUP", Protected),
-    // ipython.readthedocs.io/en/stable/development/config.html
+    // ipython.readthedocs.io/en/stable/development/config.html; docs.jupyter.org, "Common Directories"
     ("IPYTHONDIR", Directory(".ipython")),
-    // docs.ruby-lang.org, "IRB"; R's "Startup"
+    ("JUPYTER_CONFIG_DIR", Directory(".jupyter")),
+    // docs.ruby-lang.org, "IRB"; github.com/pry/pry
     ("IRBRC", Protected),
-    ("R_PROFILE_USER", Protected),
+    ("PRYRC", Protected),
     // starship.rs/config; mise.jdx.dev/configuration/environment-variables.html; github.com/nvm-sh/nvm;
-    // direnv(1)
+    // direnv(1); the same of asdf, pyenv, rbenv, sdkman, oh-my-bash, bash-it and atuin; xinit(1)
     ("STARSHIP_CONFIG", Protected),
     ("MISE_CONFIG_DIR", Directory(".config/mise")),
     ("MISE_GLOBAL_CONFIG_FILE", Protected),
     ("NVM_DIR", Directory(".nvm")),
+    ("ASDF_DIR", Directory(".asdf")),
+    ("PYENV_ROOT", Directory(".pyenv")),
+    ("RBENV_ROOT", Directory(".rbenv")),
+    ("SDKMAN_DIR", Directory(".sdkman")),
+    ("OSH", Directory(".oh-my-bash")),
+    ("BASH_IT", Directory(".bash_it")),
+    ("ATUIN_CONFIG_DIR", Directory(".config/atuin")),
+    ("XINITRC", Protected),
     ("DIRENV_CONFIG", Directory(".config/direnv")),
-    // git(1), "Environment Variables"; hg(1); tig(1)
-    ("GIT_CONFIG_GLOBAL", Protected),
-    ("HGRCPATH", Protected),
-    ("TIGRC_USER", Protected),
+    // docs.jj-vcs.dev, "Settings"
+    ("JJ_CONFIG", Protected),
     // doc.rust-lang.org/cargo/reference/environment-variables.html; rust-lang.github.io/rustup;
-    // getcomposer.org/doc/03-cli.md; pkg.go.dev/cmd/go, "go env"; docs.npmjs.com/cli/using-npm/config;
-    // pip.pypa.io/en/stable/topics/configuration
+    // getcomposer.org/doc/03-cli.md
     ("CARGO_HOME", Directory(".cargo")),
     ("RUSTUP_HOME", Directory(".rustup")),
     ("COMPOSER_HOME", Directory(".config/composer")),
-    ("GOENV", Protected),
-    ("NPM_CONFIG_USERCONFIG", Protected),
-    ("npm_config_userconfig", Protected),
-    ("PIP_CONFIG_FILE", Protected),
     // sw.kovidgoyal.net/kitty/conf; wezterm.org/config/files.html, whose programs see the directory in
-    // use; zellij.dev/documentation/configuration; screen(1)
+    // use; zellij.dev/documentation/configuration
     ("KITTY_CONFIG_DIRECTORY", Directory(".config/kitty")),
     ("WEZTERM_CONFIG_DIR", Directory(".config/wezterm")),
     ("WEZTERM_CONFIG_FILE", Protected),
     ("ZELLIJ_CONFIG_DIR", Directory(".config/zellij")),
     ("ZELLIJ_CONFIG_FILE", Protected),
-    ("SCREENRC", Protected),
-    // Programs whose settings run others: psql(1), lesskey(1), wget(1), rg(1), bat(1), mailcap(5),
-    // docs.ansible.com, "Ansible Configuration Settings"
-    ("PSQLRC", Protected),
-    ("LESSKEY", Protected),
-    ("LESSKEYIN", Protected),
-    ("WGETRC", Protected),
+    // Programs whose settings run others: rg(1), bat(1), bundle-config(1), taskrc(5), mailcap(5)
     ("RIPGREP_CONFIG_PATH", Protected),
     ("BAT_CONFIG_PATH", Protected),
+    ("BUNDLE_USER_CONFIG", Protected),
+    ("TASKRC", Protected),
     ("MAILCAPS", Protected),
-    ("ANSIBLE_CONFIG", Protected),
     // Agents: code.claude.com/docs/en/settings; developers.openai.com/codex; opencode.ai/docs/config;
     // github.com/google-gemini/gemini-cli, whose variable names the directory of `.gemini`
     ("CLAUDE_CONFIG_DIR", Directory(".claude")),
@@ -169,7 +164,12 @@ const NO_FILES: [&str; 2] = ["/dev", "/proc"];
 
 /// The places that variables name, links resolved and not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MovedSettings(BTreeMap<&'static str, Vec<PathBuf>>);
+pub struct MovedSettings {
+    /// By the variable.
+    moved: BTreeMap<&'static str, Vec<PathBuf>>,
+    /// Programs, and files that they obey, as the variables of the gate's table name them.
+    programs: Vec<PathBuf>,
+}
 
 impl MovedSettings {
     /// The places that these variables name, and what their links lead to. A value may be a list
@@ -184,21 +184,31 @@ impl MovedSettings {
             let is_file = !NO_FILES.iter().any(|no_file| path.starts_with(no_file));
             path.is_absolute() && is_file && !home.starts_with(path)
         };
-        let mut moved = BTreeMap::new();
-        for (name, _) in VARIABLES {
-            let value = value(name).unwrap_or_default();
-            let mut paths: Vec<PathBuf> = env::split_paths(&value).collect();
-            paths.extend(env::split_paths(&value).filter_map(|path| real_path(&path)));
+        let mut places_in = |list: &OsStr| {
+            let mut paths: Vec<PathBuf> = env::split_paths(list).collect();
+            paths.extend(env::split_paths(list).filter_map(|path| real_path(&path)));
             paths.retain(is_place);
             paths.dedup();
-            moved.insert(*name, paths);
+            paths
+        };
+        let mut moved = BTreeMap::new();
+        for (name, _) in VARIABLES {
+            moved.insert(*name, places_in(&value(name).unwrap_or_default()));
         }
-        Self(moved)
+        let mut programs = Vec::new();
+        for name in ProgramTable::built_in().variables_of_files() {
+            let line = value(name).unwrap_or_default();
+            programs.extend(places_in(&line));
+            // A command line.
+            let words = line.to_str().unwrap_or_default().split_whitespace();
+            words.for_each(|word| programs.extend(places_in(word.as_ref())));
+        }
+        Self { moved, programs }
     }
 
     fn places(&self) -> impl Iterator<Item = (Moved, &PathBuf)> {
         VARIABLES.iter().flat_map(|(name, moved)| {
-            let paths = self.0.get(name).into_iter().flatten();
+            let paths = self.moved.get(name).into_iter().flatten();
             paths.map(|path| (*moved, path))
         })
     }
@@ -223,7 +233,7 @@ impl MovedSettings {
     /// The files that run later, or name programs.
     pub(super) fn protected(&self) -> impl Iterator<Item = &PathBuf> {
         let of_kind = |(moved, path)| matches!(moved, Protected).then_some(path);
-        self.places().filter_map(of_kind)
+        self.places().filter_map(of_kind).chain(&self.programs)
     }
 
     /// The files that hold secrets.

@@ -384,6 +384,8 @@ fn settings_that_variables_move_are_held_there_too() {
                 "XDG_DATA_HOME" => "/home/u/dat",
                 "ZDOTDIR" => "/home/u/zsh",
                 "ENV" => "/home/u/sh/rc",
+                "EDITOR" => "/home/u/src/x/ed -f",
+                "GIT_SSH_COMMAND" => "/home/u/src/y/ssh -F /home/u/src/y/config",
                 "GNUPGHOME" => "/home/u/gpg",
                 "DOCKER_CONFIG" => "/home/u/dock",
                 "KUBECONFIG" => "/home/u/k1:/home/u/k2:relative",
@@ -407,6 +409,9 @@ fn settings_that_variables_move_are_held_there_too() {
         "/home/u/cfg/systemd",
         "/home/u/zsh/.zshrc",
         "/home/u/sh/rc",
+        "/home/u/src/x/ed",
+        "/home/u/src/y/ssh",
+        "/home/u/src/y/config",
         "/home/u/.config/fish",
         "/home/u/.zshrc",
     ]) {

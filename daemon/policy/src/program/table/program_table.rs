@@ -209,6 +209,19 @@ impl ProgramTable {
         setting(&self.variables, name, Case::Counts)
     }
 
+    /// The variables of which each value names files that run, or that programs obey.
+    pub(crate) fn variables_of_files(&self) -> impl Iterator<Item = &str> {
+        let names_files = |setting: &Setting| {
+            matches!(
+                setting,
+                Setting::Line | Setting::File | Setting::Script | Setting::Keys
+            )
+        };
+        let variables = self.variables.iter();
+        let of_files = variables.filter(move |(_, setting)| names_files(setting));
+        of_files.map(|(name, _)| name.as_str())
+    }
+
     /// Whether a setting or a variable may name this program.
     pub(crate) fn is_harmless_value(&self, program: &str) -> bool {
         let mut programs = self.harmless_values.iter();
