@@ -42,6 +42,11 @@ impl TerminalId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What stands behind `term_`: a person may leave that out.
+    pub fn random_part(&self) -> &str {
+        self.0.strip_prefix(ID_PREFIX).unwrap_or_default()
+    }
 }
 
 impl FromStr for TerminalId {

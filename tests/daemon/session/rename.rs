@@ -3,6 +3,27 @@
 use serde_json::json;
 use termd_test_support::TestDaemon;
 
+/// Whoever copies a part of an id means that terminal.
+#[test]
+fn a_label_is_not_what_another_terminal_is_called_by() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let create = json!({ "command": "sleep", "args": ["1000"] });
+    let id = client.create_terminal(&create);
+    let other = client.create_terminal(&create);
+    let random = id.strip_prefix("term_").unwrap();
+    for part in [random, &random[..6]] {
+        let error = client.err("session.rename", &json!({ "id": other, "label": part }));
+        error.assert_invalid("label");
+        let labelled = json!({ "command": "sleep", "args": ["1000"], "label": part });
+        client
+            .err("session.create", &labelled)
+            .assert_invalid("label");
+        // Its own is no other's.
+        client.ok("session.rename", &json!({ "id": id, "label": part }));
+    }
+}
+
 #[test]
 fn a_terminal_gets_another_label_and_keeps_it_under_the_next_server() {
     let daemon = TestDaemon::start();

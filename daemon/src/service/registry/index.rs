@@ -14,6 +14,10 @@ use crate::terminal::error::{RunningLimit, TerminalError};
 use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::WaitStatus;
 
+/// From this length on a label may not be the beginning of another terminal's id, which a person has copied
+/// from a list. Of shorter names, such as `test`, some are that by chance.
+const MIN_ID_PREFIX: usize = 6;
+
 /// The terminals of this daemon.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -73,14 +77,20 @@ impl Index {
             .then_some(RunningLimit::OfFront(max.of_front))
     }
 
-    /// Keeps a label for a terminal, unless another one has it.
+    /// Keeps a label for a terminal, unless another one has it, or is called so by a part of its id.
     pub(super) fn take_label(
         &mut self,
         label: &Label,
         id: &TerminalId,
     ) -> Result<(), TerminalError> {
+        let mut others = self.by_id.keys().chain(self.starting.keys());
+        let is_other = others.any(|other| other != id && is_called(other, label));
         match self.labels.get(label) {
             Some(holder) if holder != id => Err(TerminalError::LabelTaken(label.clone())),
+            _ if is_other => Err(TerminalError::Invalid {
+                field: "label",
+                problem: format!("{label} is the beginning of another terminal's id"),
+            }),
             _ => {
                 self.labels.insert(label.clone(), id.clone());
                 Ok(())
@@ -101,6 +111,12 @@ impl Index {
             self.labels.remove(label);
         }
     }
+}
+
+/// Whether a terminal is meant by a label that is no label: by a part of its id.
+fn is_called(id: &TerminalId, label: &Label) -> bool {
+    let label = label.as_str();
+    label.len() >= MIN_ID_PREFIX && id.random_part().starts_with(label)
 }
 
 /// A terminal that is being created.
