@@ -483,6 +483,9 @@ impl Playback {
     /// Where the command before the one that is shown begins; before the one that was gone to just now, the one
     /// before that.
     pub(super) fn previous_command(&self, position_ms: u64) -> Option<Offset> {
+        if let Some(Goal::Offset(to)) = self.goal {
+            return self.commands.before(to, None);
+        }
         let (arrived_at, arrived_ms) = self.arrived;
         let is_again = position_ms < arrived_ms.saturating_add(AGAIN_MS);
         let but = is_again.then_some(arrived_at);
@@ -490,7 +493,12 @@ impl Playback {
     }
 
     pub(super) fn next_command(&self) -> Option<Offset> {
-        self.commands.after(self.stage.shown_to())
+        let from = match self.goal {
+            // Keys come faster than output is read.
+            Some(Goal::Offset(to)) => to,
+            _ => self.stage.shown_to(),
+        };
+        self.commands.after(from)
     }
 
     /// How long all of it takes that is known.

@@ -283,6 +283,16 @@ fn commands_are_gone_to() {
 }
 
 #[test]
+fn each_key_counts_while_one_is_on_its_way() {
+    let mut replay = Recorded::new((0, None), TerminalState::Exited);
+    replay.press(&[Key::Char(' '), Key::Char(']'), Key::Char(']')]);
+    replay.assert_at("l5", 7_000, "paused");
+    replay.press(&[Key::End]);
+    replay.press(&[Key::Char('['), Key::Char('[')]);
+    replay.assert_at("l1", 2_000, "paused");
+}
+
+#[test]
 fn a_search_goes_both_ways() {
     let mut replay = Recorded::new((0, None), TerminalState::Exited);
     replay.find("l[37]");
