@@ -87,6 +87,7 @@ pub(super) fn started(program: &str, code: &str) -> Started {
         input: StandardInput::of(code_tokens),
         started,
         calls: 0,
+        evaluates_later: false,
     };
     scan.read();
     let mut started = scan.started;
@@ -138,6 +139,8 @@ struct Scan<'a> {
     started: Started,
     /// The calls found that start programs.
     calls: usize,
+    /// Whether JavaScript names `eval` and does not call it there.
+    evaluates_later: bool,
 }
 
 impl Scan<'_> {
@@ -170,6 +173,14 @@ impl Scan<'_> {
                 }
                 _ => {}
             }
+        }
+        if self.evaluates_later {
+            // What is called later may be any of the texts.
+            let texts = self.code.all().iter().filter_map(|token| match token {
+                Token::Text(text) => Some(text.clone()),
+                _ => None,
+            });
+            self.started.code.extend(texts);
         }
         // A module is there to be used, so an index hides the call.
         let indexes = self.code.all().contains(&Token::Sign('['));
@@ -247,12 +258,8 @@ impl Scan<'_> {
                 }
             }
         } else if name == "eval" && self.code.is_of(SCRIPTS) && !is_call && !is_member {
-            // `(0, eval)("…")`: what is called later may be any of the texts.
-            let texts = self.code.all().iter().filter_map(|token| match token {
-                Token::Text(text) => Some(text.clone()),
-                _ => None,
-            });
-            self.started.code.extend(texts);
+            // `(0, eval)("…")`
+            self.evaluates_later = true;
             self.started.runs_unread = true;
             self.started.input.is_evaluated |= self.input.is_read();
         } else if name.ends_with("send") && is_call && self.code.is_of(RUBY) {
