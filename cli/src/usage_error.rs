@@ -114,7 +114,7 @@ pub(crate) enum UsageError {
     #[error("nothing was printed from --from to --to")]
     EmptyRange,
     /// `--from` is after `--to`.
-    #[error("--from is after --to: they are swapped")]
+    #[error("--from is after --to")]
     SwappedRange,
     /// `export --json`, which would be the recording's format.
     #[error("an export has --format and no --json; `--format json` has the commands")]

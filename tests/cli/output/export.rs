@@ -215,6 +215,24 @@ fn an_output_file_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
     assert_eq!(fs::read_to_string(&piped).unwrap().trim(), "written");
 }
 
+/// A terminal on pipes has no tty that would send the cursor to the left at a line's end.
+#[test]
+fn lines_of_pipes_begin_at_the_left_in_a_player() {
+    let daemon = TestDaemon::start();
+    ok(
+        &daemon,
+        &["run", "--label", "piped", "--", "printf", "one\\ntwo\\n"],
+    );
+    let cast = daemon.path("piped.cast");
+    let cast = cast.to_str().unwrap();
+    ok(&daemon, &["export", "piped", "-o", cast]);
+    ok(&daemon, &["import", cast, "--label", "again"]);
+    let screen = ok(&daemon, &["screen", "again"]);
+    assert_eq!(screen.lines().take(2).collect::<Vec<_>>(), ["one", "two"]);
+    let raw = ok(&daemon, &["export", "piped", "--format", "raw"]);
+    assert_eq!(raw, "one\ntwo");
+}
+
 #[test]
 fn an_export_goes_to_devices_and_pipes() {
     let daemon = TestDaemon::start();

@@ -5,6 +5,7 @@
 //! Formats: <https://docs.asciinema.org/manual/asciicast/v3/>, and v2 beside it.
 
 use serde_json::{Value, json};
+use termd_proto::terminal::Stdio;
 
 use crate::json;
 
@@ -24,6 +25,8 @@ pub(super) struct Header {
     pub(super) started_at_ms: i64,
     pub(super) command: Option<String>,
     pub(super) title: Option<String>,
+    /// On pipes lines end with LF alone, and a player's terminal needs CR LF, as a tty makes it.
+    pub(super) stdio: Stdio,
 }
 
 /// What happened.
@@ -47,6 +50,7 @@ pub(super) struct CastWriter {
     started_at_ms: i64,
     /// The time of the event before, in milliseconds since the start.
     last_ms: i64,
+    stdio: Stdio,
     /// The beginning of a character whose rest has not come.
     part: Vec<u8>,
 }
@@ -79,6 +83,7 @@ impl CastWriter {
             version,
             started_at_ms: header.started_at_ms,
             last_ms: 0,
+            stdio: header.stdio,
             part: Vec::new(),
         };
         (format!("{}\n", json::to_string(&line)), writer)
@@ -87,6 +92,9 @@ impl CastWriter {
     /// An event's line; none where its output is a part of a character. Times never go back.
     pub(super) fn event(&mut self, at_ms: i64, event: &Event) -> Option<String> {
         let (code, data) = match event {
+            Event::Output(bytes) if self.stdio == Stdio::Pipes => {
+                ("o", self.characters(bytes).replace('\n', "\r\n"))
+            }
             Event::Output(bytes) => ("o", self.characters(bytes)),
             Event::Resize { cols, rows } => ("r", format!("{cols}x{rows}")),
             Event::Marker(text) => ("m", text.clone()),
@@ -163,6 +171,7 @@ mod tests {
             started_at_ms: 1_000_500,
             command: Some("sh".to_owned()),
             title: None,
+            stdio: Stdio::Pty,
         }
     }
 

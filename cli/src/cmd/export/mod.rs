@@ -130,6 +130,7 @@ async fn cast(
         started_at_ms: info.created_at_ms,
         command: Some(terminal_command(info)),
         title: title(info),
+        stdio: info.stdio,
     };
     let (line, mut writer) = CastWriter::begin(version, &header);
     sink.write(line.as_bytes())?;

@@ -57,6 +57,15 @@ pub(super) const ESCAPE_SOCKETS: &[(&str, &str)] = &[
     ("~/.ansible/pc", "the same"),
     ("~/.cache/watchman", "triggers that run commands"),
     ("~/.local/state/watchman", "the same"),
+    ("/tmp/.watchman.*", "the same"),
+    ("/tmp/.java_pid*", "attaches to a JVM and loads code"),
+    ("/tmp/dotnet-diagnostic-*", "the same, of .NET"),
+    (
+        "~/.local/share/zed/zed-stable.sock",
+        "an editor that opens what it is told to",
+    ),
+    ("~/.local/share/zed/zed-preview.sock", "the same"),
+    ("~/.sbt/1.0/server", "runs tasks of a build"),
     (
         "~/.local/share/jupyter/runtime",
         "keys of kernels that run code",

@@ -15,16 +15,20 @@ enum Moved {
     Directory(&'static str),
     /// It names the directory of these files, which are usually in the home itself.
     Files(&'static [&'static str]),
+    /// It names directories in which programs are looked for.
+    Searched,
     /// It names files that run later, or name programs.
     Protected,
     /// It names files that give rights elsewhere, or hold what a person has typed.
     Hidden,
 }
 
-use Moved::{Directory, Files, Hidden, Protected};
+use Moved::{Directory, Files, Hidden, Protected, Searched};
 
 /// The variables, but for those of the gate's table. The line above some of them names their manuals.
 const VARIABLES: &[(&str, Moved)] = &[
+    // POSIX, "Environment Variables"
+    ("PATH", Searched),
     // specifications.freedesktop.org/basedir
     ("XDG_CONFIG_HOME", Directory(".config")),
     ("XDG_DATA_HOME", Directory(".local/share")),
@@ -225,7 +229,7 @@ impl MovedSettings {
                 .iter()
                 .any(|name| Path::new(name) == below_home)
                 .then(|| place.join(below_home)),
-            Protected | Hidden => None,
+            Searched | Protected | Hidden => None,
         };
         self.places().filter_map(moved_to).collect()
     }
@@ -242,9 +246,10 @@ impl MovedSettings {
         self.places().filter_map(of_kind)
     }
 
-    /// The directories of settings.
+    /// The directories of settings, and those in which programs are looked for.
     pub(super) fn directories(&self) -> impl Iterator<Item = &PathBuf> {
-        let of_kind = |(moved, path)| matches!(moved, Directory(_) | Files(_)).then_some(path);
+        let of_kind =
+            |(moved, path)| matches!(moved, Directory(_) | Files(_) | Searched).then_some(path);
         self.places().filter_map(of_kind)
     }
 }

@@ -384,6 +384,7 @@ fn settings_that_variables_move_are_held_there_too() {
                 "XDG_DATA_HOME" => "/home/u/dat",
                 "ZDOTDIR" => "/home/u/zsh",
                 "ENV" => "/home/u/sh/rc",
+                "PATH" => "/home/u/go/bin:/usr/bin",
                 "EDITOR" => "/home/u/src/x/ed -f",
                 "GIT_SSH_COMMAND" => "/home/u/src/y/ssh -F /home/u/src/y/config",
                 "GNUPGHOME" => "/home/u/gpg",
@@ -440,6 +441,8 @@ fn settings_that_variables_move_are_held_there_too() {
         ("/home/u/cfg/systemd/user", false),
         ("/home/u/dat/x", false),
         ("/home/u/zsh", false),
+        ("/home/u/go/bin", false),
+        ("/home/u/go", true),
     ] {
         let writable = walls(workspace).writable;
         assert_eq!(
