@@ -163,6 +163,10 @@ const VARIABLES: &[(&str, Moved)] = &[
     ("R_HISTFILE", Hidden),
 ];
 
+/// Variables that name an environment in use (venv, conda). What is installed there is a project's own, and so is
+/// `node_modules/.bin`: work in the project writes there.
+const ENVIRONMENTS: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
+
 /// Where devices and processes are. `HISTFILE=/dev/null` means that there is no such file.
 const NO_FILES: [&str; 2] = ["/dev", "/proc"];
 
@@ -198,6 +202,15 @@ impl MovedSettings {
         let mut moved = BTreeMap::new();
         for (name, _) in VARIABLES {
             moved.insert(*name, places_in(&value(name).unwrap_or_default()));
+        }
+        let environments = ENVIRONMENTS.iter().filter_map(|name| value(name));
+        let environments: Vec<PathBuf> = environments.map(PathBuf::from).collect();
+        let is_of_project = |path: &PathBuf| {
+            path.iter().any(|name| name == "node_modules")
+                || environments.iter().any(|above| path.starts_with(above))
+        };
+        if let Some(searched) = moved.get_mut("PATH") {
+            searched.retain(|path| !is_of_project(path));
         }
         let mut programs = Vec::new();
         for name in ProgramTable::built_in().variables_of_files() {

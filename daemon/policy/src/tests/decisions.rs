@@ -384,7 +384,8 @@ fn settings_that_variables_move_are_held_there_too() {
                 "XDG_DATA_HOME" => "/home/u/dat",
                 "ZDOTDIR" => "/home/u/zsh",
                 "ENV" => "/home/u/sh/rc",
-                "PATH" => "/home/u/go/bin:/usr/bin",
+                "PATH" => "/home/u/go/bin:/home/u/src/v/.venv/bin:/usr/bin",
+                "VIRTUAL_ENV" => "/home/u/src/v/.venv",
                 "EDITOR" => "/home/u/src/x/ed -f",
                 "GIT_SSH_COMMAND" => "/home/u/src/y/ssh -F /home/u/src/y/config",
                 "GNUPGHOME" => "/home/u/gpg",
@@ -443,6 +444,7 @@ fn settings_that_variables_move_are_held_there_too() {
         ("/home/u/zsh", false),
         ("/home/u/go/bin", false),
         ("/home/u/go", true),
+        ("/home/u/src/v/.venv/bin", true),
     ] {
         let writable = walls(workspace).writable;
         assert_eq!(
