@@ -458,7 +458,7 @@ fn a_person_s_commands_ask_as_ever() {
     agent.wait_for_text(&id, "none none none");
 }
 
-/// Whoever sees that sudo wants a password types it: not into a question that nobody waits for.
+/// A person who sees that sudo wants a password types it into the question that stands there.
 #[test]
 fn a_secret_is_asked_for_before_other_questions() {
     let daemon = TestDaemon::start();

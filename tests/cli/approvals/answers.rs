@@ -298,7 +298,7 @@ fn a_person_at_the_first_prompt_watches() {
     );
     watcher.kill().unwrap();
     watcher.wait().unwrap();
-    termd_test_support::wait_until("nobody is waited for who has gone", || {
+    termd_test_support::wait_until("no watcher who has gone is waited for", || {
         let params = json!({ "command": "rm", "args": ["-r", "/nowhere/else"] });
         shell.err("session.create", &params).data["wait_ms"].is_null()
     });

@@ -3,7 +3,7 @@
 use serde_json::json;
 use termd_test_support::TestDaemon;
 
-/// Whoever copies a part of an id means that terminal.
+/// A person who copies a part of an id means that terminal.
 #[test]
 fn a_label_is_not_what_another_terminal_is_called_by() {
     let daemon = TestDaemon::start();

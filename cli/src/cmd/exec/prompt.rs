@@ -90,7 +90,7 @@ pub(super) async fn type_at_prompt(
                         if kind_of(&refusal) == Some(ErrorKind::NotAtPrompt) =>
                     {
                         if answers_stand(&refusal) && !is_cleared {
-                            // Nobody typed them. In no editing mode of a shell is another key as certain.
+                            // Ctrl-C alone clears a line in every editing mode of a shell.
                             is_cleared = true;
                             send_bytes(link, &id, &[INTR], Consent::Given).await?;
                         }

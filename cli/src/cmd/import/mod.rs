@@ -77,7 +77,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> Result<ExitCode, 
 /// A file, or standard input.
 struct Source {
     input: BufReader<Box<dyn Read>>,
-    /// When a file was written, in milliseconds since the Unix epoch. Of a pipe nobody knows it.
+    /// When a file was written, in milliseconds since the Unix epoch. `None`: it comes by a pipe.
     modified_at_ms: Option<i64>,
 }
 

@@ -77,7 +77,7 @@ impl Index {
             .then_some(RunningLimit::OfFront(max.of_front))
     }
 
-    /// Keeps a label for a terminal, unless another one has it, or is called so by a part of its id.
+    /// Keeps a label for a terminal, unless another one has it, or its id begins so.
     pub(super) fn take_label(
         &mut self,
         label: &Label,
@@ -113,7 +113,7 @@ impl Index {
     }
 }
 
-/// Whether a terminal is meant by a label that is no label: by a part of its id.
+/// Whether a label is the beginning of a terminal's id, long enough to be meant as that.
 fn is_called(id: &TerminalId, label: &Label) -> bool {
     let label = label.as_str();
     label.len() >= MIN_ID_PREFIX && id.random_part().starts_with(label)

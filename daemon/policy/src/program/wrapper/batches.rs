@@ -83,7 +83,7 @@ pub(super) fn find(args: &[Word]) -> Vec<InnerCommand> {
     started
 }
 
-/// Whether words that nobody knows may be a part of the expression, such as `-exec`. The first operand is where
+/// Whether unknown words may be a part of the expression, such as `-exec`. The first operand is where
 /// find(1) begins, and what stands behind a primary such as `-name` is its value.
 fn has_open_expression(args: &[Word]) -> bool {
     const PRIMARIES: &str = "
