@@ -124,7 +124,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
         return match state {
             CommandState::Running => Completion::AskProcess(RunsIn::Command),
             CommandState::Input => Completion::Done(DoneBy::Marks),
-            CommandState::Prompt => after(AT_PROMPT, quiet, DoneBy::Marks),
+            CommandState::Prompt => at_prompt(marks, quiet),
             CommandState::Unknown => Completion::NotYet,
         };
     };
@@ -149,10 +149,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
     if at_input && lines == 1 && began > 0 && ended > 0 {
         return match state {
             CommandState::Input => Completion::Done(DoneBy::Marks),
-            // Before the mark of its end the prompt may still be drawn. fish tells no such end.
-            CommandState::Prompt if !marks.shows_prompt => {
-                after(PROMPT_PATIENCE, quiet, DoneBy::Marks)
-            }
+            CommandState::Prompt => at_prompt(marks, quiet),
             _ => after(AT_PROMPT, quiet, DoneBy::Marks),
         };
     }
@@ -163,7 +160,7 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
             return Completion::Done(DoneBy::Marks);
         }
         if state == CommandState::Prompt {
-            return after(AT_PROMPT, quiet, DoneBy::Marks);
+            return at_prompt(marks, quiet);
         }
     }
     if !may_read(state) || is_between {
@@ -186,6 +183,17 @@ pub fn by_marks(marks: &Marks, quiet: Duration) -> Completion {
         Completion::Done(_) if prompts < lines => Completion::AskReader,
         verdict => verdict,
     }
+}
+
+/// Judges a shell whose prompt has begun. Before the mark of its end it may still be drawn; fish tells no
+/// such end.
+fn at_prompt(marks: &Marks, quiet: Duration) -> Completion {
+    let needed = if marks.shows_prompt {
+        AT_PROMPT
+    } else {
+        PROMPT_PATIENCE
+    };
+    after(needed, quiet, DoneBy::Marks)
 }
 
 /// What the foreground program does.

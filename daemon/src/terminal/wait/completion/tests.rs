@@ -115,11 +115,18 @@ fn marks_are_followed_to_the_end_of_what_was_typed() {
         let marks = marks(*at_typing, since, *lines);
         assert_eq!(by_marks(&marks, *quiet), *verdict, "{marks:?} {quiet:?}");
     }
-    let undrawn = Marks {
-        shows_prompt: false,
-        ..marks(Prompt, &[C, D, A], Some(1))
-    };
-    assert_eq!(by_marks(&undrawn, zero), NotBefore(PROMPT_PATIENCE));
+    let undrawn: [(&[Step], _); 3] = [(&[C, D, A], Some(1)), (&[A], Some(1)), (&[A], None)];
+    for (since, lines) in undrawn {
+        let undrawn = Marks {
+            shows_prompt: false,
+            ..marks(Prompt, since, lines)
+        };
+        assert_eq!(
+            by_marks(&undrawn, zero),
+            NotBefore(PROMPT_PATIENCE),
+            "{undrawn:?}"
+        );
+    }
     let silent = Marks {
         are_expected: false,
         ..marks(Unknown, &[], Some(1))
