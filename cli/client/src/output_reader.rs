@@ -32,7 +32,7 @@ pub enum Form {
 /// A part of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The exact bytes, or plain text.
+    /// The exact bytes, or plain text, in which a line ends at a gap.
     pub bytes: Vec<u8>,
     /// The offset of the first byte.
     pub start: Offset,
@@ -87,6 +87,16 @@ pub struct OutputReader<'a> {
     command: Option<i64>,
     /// Only this pipe of a command on pipes.
     stream: Option<OutputStream>,
+    line: LineState,
+}
+
+/// Where the text that was given ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineState {
+    /// Before a line, or nothing was given.
+    AtStart,
+    /// Within a line.
+    Unfinished,
 }
 
 impl<'a> OutputReader<'a> {
@@ -100,6 +110,7 @@ impl<'a> OutputReader<'a> {
             form,
             command: None,
             stream: None,
+            line: LineState::AtStart,
         }
     }
 
@@ -196,6 +207,17 @@ impl<'a> OutputReader<'a> {
             }
             ReadFrom::Offset(_) | ReadFrom::TailBytes(_) | ReadFrom::TailLines(_) => None,
         };
+        if self.form != Form::Exact {
+            if gap.is_some() && self.line == LineState::Unfinished {
+                // The two would read as a line that nobody printed.
+                bytes.insert(0, b'\n');
+            }
+            self.line = match bytes.last() {
+                None => self.line,
+                Some(b'\n') => LineState::AtStart,
+                Some(_) => LineState::Unfinished,
+            };
+        }
         let wanted = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let cut = bytes.len() > wanted;
         let end = match self.form {

@@ -213,22 +213,49 @@ fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
     }
 }
 
-/// Lines of nine bytes, which do not end with a block: half a line is before the gap and half
-/// behind it.
+/// Lines of nine bytes, which do not end with a block: a part of one is before the gap, and a part of
+/// another behind it. As text they are no line together, which nobody has printed.
 #[test]
-fn half_a_line_before_a_gap_is_read_as_what_follows_is() {
+fn a_line_ends_at_a_gap() {
     let flooded = FloodedTerminal::with(QUOTA, "seq -w 0 99999999");
-    let kept = flooded.kept_of(0, |number| format!("{number:08}\n"));
-    for options in [&["--raw"][..], &[], &["--follow"]] {
-        let output = flooded.read(options);
-        assert_eq!(output.err, flooded.note(), "{options:?}");
-        let length = output.out.len();
-        assert!(
-            output.out == kept,
-            "{options:?}: {length} of {}",
-            kept.len()
-        );
+    let line = |number| format!("{number:08}\n");
+    let kept = flooded.kept_of(0, line);
+    let behind = flooded.kept_of(flooded.end, line);
+    let (before, _) = kept.split_at(kept.len() - behind.len());
+    assert!(!before.ends_with('\n'), "{}", flooded.start);
+    let text = format!("{before}\n{behind}");
+    let is = |output: &TermctlOutput, want: &str, of: &[&str]| {
+        assert_eq!(output.err, flooded.note(), "{of:?}");
+        let lengths = (output.out.len(), want.len());
+        assert!(output.out == want, "{of:?}: {lengths:?}");
+    };
+    for (options, want) in [
+        (&["--raw"][..], &kept),
+        (&[], &text),
+        (&["--follow"], &text),
+    ] {
+        is(&flooded.read(options), want, options);
     }
+    let cut = before.rsplit('\n').next().unwrap();
+    let found = flooded.read(&["--grep", &format!("^{cut}$")]);
+    let number = before.lines().count();
+    is(&found, &format!("{number}:{cut}\n"), &["--grep"]);
+    for (format, want) in [("raw", &kept), ("text", &text)] {
+        let args = ["export", &flooded.id, "--format", format];
+        is(&termctl(&flooded.daemon, &args), want, &args);
+    }
+    let args = ["export", &flooded.id, "--format", "asciicast"];
+    let recording = termctl(&flooded.daemon, &args).out;
+    let events = recording.lines().skip(1).map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        (event[1] == "o").then(|| event[2].as_str().unwrap().to_owned())
+    });
+    let printed: String = events.flatten().collect();
+    assert!(printed == format!("{before}\u{18}\r\n{behind}"));
+    let at = (flooded.end + 20).to_string();
+    let screen = ok(&flooded.daemon, &["screen", &flooded.id, "--at", &at]);
+    let rows: Vec<&str> = screen.lines().map(str::trim).collect();
+    assert!(rows.contains(&cut), "{cut}: {screen}");
 }
 
 #[test]

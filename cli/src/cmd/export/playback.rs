@@ -71,6 +71,9 @@ impl<'a> Playback<'a> {
         loop {
             if let Some(gap) = self.page.gap {
                 output::note(&gap_note(gap));
+                if let Some((at_ms, event)) = self.recording.gap() {
+                    each(at_ms, event)?;
+                }
             }
             let data = self.page.data.as_deref().unwrap_or_default();
             let mut bytes = STANDARD.decode(data).map_err(BadAnswer::from)?;

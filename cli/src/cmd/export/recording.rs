@@ -6,6 +6,9 @@ use termd_proto::terminal::{OutputSize, OutputTime};
 
 use super::cast::Event;
 
+/// What parts the output behind a gap from that before it: CAN ends an escape sequence that was cut.
+const LINE_BREAK: &[u8] = b"\x18\r\n";
+
 /// Something that stands at an offset of the output, before the byte there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
@@ -24,6 +27,8 @@ pub(super) struct Recording {
     given: usize,
     /// The time of the last event, in milliseconds since the Unix epoch.
     now_ms: i64,
+    /// Whether a line was begun and not ended.
+    in_line: bool,
 }
 
 impl Recording {
@@ -40,6 +45,7 @@ impl Recording {
             marks: marks.collect(),
             given: 0,
             now_ms: started_at_ms,
+            in_line: false,
         };
         recording.marks.sort_by_key(|mark| (mark.at, mark.at_ms));
         recording
@@ -74,7 +80,14 @@ impl Recording {
             events.push((self.now_ms, Event::Output(output)));
             at = to;
         }
+        self.in_line = (bytes.last()).map_or(self.in_line, |last| *last != b'\n');
         events
+    }
+
+    /// Ends the line at a gap: what is behind it is no part of it.
+    pub(super) fn gap(&mut self) -> Option<(i64, Event)> {
+        let ends_line = std::mem::take(&mut self.in_line);
+        ends_line.then(|| (self.now_ms, Event::Output(LINE_BREAK.to_vec())))
     }
 
     /// What stands behind all output.
@@ -196,6 +209,18 @@ mod tests {
             ]
         );
         assert_eq!(recording.finish(Offset(10)), []);
+    }
+
+    #[test]
+    fn a_line_ends_at_a_gap() {
+        let mut recording = Recording::new(100, &[]);
+        assert_eq!(recording.gap(), None);
+        recording.page((Offset::ZERO, b"a\nb"), &[time(0, 3, 110)], &[]);
+        recording.page((Offset(3), b""), &[], &[]);
+        let line_break = Event::Output(LINE_BREAK.to_vec());
+        assert_eq!(recording.gap(), Some((110, line_break)));
+        recording.page((Offset(9), b"c\n"), &[time(9, 11, 150)], &[]);
+        assert_eq!(recording.gap(), None);
     }
 
     #[test]

@@ -83,9 +83,7 @@ impl Stage {
     /// Shows more output. Its queries stay without an answer. Returns where the last command in it began
     /// to print, as its shell reports.
     pub(super) fn feed(&mut self, start: Offset, bytes: &[u8]) -> Option<Offset> {
-        if start != self.shown_to {
-            self.model.go_on_at(start.0);
-        }
+        self.model.skip_to(start.0);
         let fed = self.model.feed(bytes);
         self.shown_to = start + bytes.len() as u64;
         self.keep_keyframe();

@@ -78,7 +78,7 @@ pub(super) async fn replay(
             at = until;
             continue;
         }
-        model.go_on_at(span.start.0);
+        model.skip_to(span.start.0);
         // Queries were answered when they were printed.
         let fed = model.feed(&span.bytes);
         if events.len() < MAX_EVENTS {

@@ -53,6 +53,19 @@ impl Model {
         self.terminal.offset = offset;
     }
 
+    /// Goes on behind output that is missing, if `offset` is not that of the next byte: what stands before
+    /// and behind it is neither one sequence (CAN) nor one line of the primary screen.
+    pub fn skip_to(&mut self, offset: u64) {
+        if offset == self.terminal.offset {
+            return;
+        }
+        self.feed(b"\x18");
+        if !self.is_alternate() && self.cursor().0 > 0 {
+            self.feed(b"\r\n");
+        }
+        self.go_on_at(offset);
+    }
+
     /// Continues the count of changes from here and marks every row as changed. Use it for a model
     /// that replaces another, whose viewers have seen counts of the old one.
     pub fn count_on_from(&mut self, seq: u64) {
@@ -210,5 +223,33 @@ impl Model {
         self.terminal.screen.begin_change();
         self.terminal.resize(size);
         std::mem::take(&mut self.terminal.fed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{fed, rows};
+
+    #[test]
+    fn what_is_behind_missing_output_joins_nothing_before_it() {
+        let alternate = "\x1b[?1049hab";
+        for (before, behind, want) in [
+            ("ab", "cd", ["ab", "cd"]),
+            ("ab\r\n", "cd", ["ab", "cd"]),
+            ("ab\x1b[3", "1m", ["ab", "1m"]),
+            ("\x1b]0;ti", "tle", ["tle", ""]),
+            (alternate, "cd", ["abcd", ""]),
+            ("abcdef", "gh", ["abcdef", "gh"]),
+        ] {
+            let mut model = fed(6, 2, before);
+            model.skip_to(1_000);
+            model.feed(behind.as_bytes());
+            assert_eq!(rows(&model), want, "{before:?}");
+            assert_eq!(model.whole_until(), 1_000 + behind.len() as u64);
+        }
+        let mut model = fed(6, 2, "ab\x1b[3");
+        model.skip_to(5);
+        model.feed(b"1mcd");
+        assert_eq!(rows(&model), ["abcd", ""], "nothing is missing");
     }
 }
