@@ -76,8 +76,12 @@ fn line(status: &Status<'_>, clock: Option<&str>, cols: usize) -> String {
         if let Some(clock) = clock {
             let _ = write!(right, "{clock} ");
         }
+        let part = cols / COMMAND_PART;
         if !command.is_empty() {
-            let _ = write!(right, "$ {} ", cut(&command, cols / COMMAND_PART));
+            let _ = write!(right, "$ {} ", fitted(&command, part));
+        } else if !status.ticks.is_empty() {
+            // The track keeps its scale from command to command.
+            right.extend(std::iter::repeat_n(' ', part + 3));
         }
         right
     };
@@ -179,7 +183,7 @@ mod tests {
         let table = [
             (
                 60,
-                " playing 1:05 / 2:10 ╋━━━━━━━█──────┼── 14:03 $ make\\ncheck ",
+                " playing 1:05 / 2:10 ╋━━━█──┼─ 14:03 $ make\\ncheck          ",
             ),
             (30, " playing 1:05 / 2:10  14:03 $…"),
             (4, " pl…"),

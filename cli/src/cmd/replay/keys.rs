@@ -12,6 +12,10 @@ pub(super) enum Key {
     End,
     Enter,
     Backspace,
+    /// Ctrl-U: KILL (termios(3)).
+    Kill,
+    /// Ctrl-W: WERASE.
+    WordErase,
     Escape,
     /// Ctrl-C.
     Interrupt,
@@ -67,6 +71,8 @@ fn first(bytes: &[u8]) -> Option<(usize, Option<Key>)> {
         [0x1b, ..] => Some((1, Some(Key::Escape))),
         [b'\r' | b'\n', ..] => Some((1, Some(Key::Enter))),
         [0x7f | 0x08, ..] => Some((1, Some(Key::Backspace))),
+        [0x15, ..] => Some((1, Some(Key::Kill))),
+        [0x17, ..] => Some((1, Some(Key::WordErase))),
         [0x03, ..] => Some((1, Some(Key::Interrupt))),
         [..0x20, ..] => Some((1, None)),
         _ => character(bytes),
@@ -91,7 +97,7 @@ mod tests {
 
     #[test]
     fn keys_are_read_however_they_come() {
-        let table: [(&[&[u8]], &[Key]); 9] = [
+        let table: [(&[&[u8]], &[Key]); 10] = [
             (&[b"q +"], &[Key::Char('q'), Key::Char(' '), Key::Char('+')]),
             (&[b"\x1b[C\x1b[D\x1bOA"], &[Key::Right, Key::Left, Key::Up]),
             (&[b"\x1b"], &[Key::Escape]),
@@ -103,6 +109,7 @@ mod tests {
                 &[Key::Char('ä'), Key::Enter, Key::Backspace],
             ),
             (&[b"\xff\x03\x01a"], &[Key::Interrupt, Key::Char('a')]),
+            (&[b"\x15\x17"], &[Key::Kill, Key::WordErase]),
             (&[b"\x1b[?62;22c"], &[]),
         ];
         for (chunks, want) in table {

@@ -152,7 +152,7 @@ impl Player {
                     self.playback.seek_time(part, now);
                 }
             }
-            Key::Enter | Key::Backspace | Key::Interrupt => {}
+            Key::Enter | Key::Backspace | Key::Kill | Key::WordErase | Key::Interrupt => {}
         }
         Outcome::Stay
     }
