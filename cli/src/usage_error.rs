@@ -125,6 +125,9 @@ pub(crate) enum UsageError {
     /// The same without a `--from`.
     #[error("nothing was printed before --to")]
     NothingBefore,
+    /// `screenshot --animate` without a `--to`.
+    #[error("nothing was printed after --from")]
+    NothingAfter,
     /// `replay --at` of a time at which there was no terminal.
     #[error("--at is before the terminal's start")]
     BeforeStart,

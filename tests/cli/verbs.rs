@@ -77,7 +77,7 @@ fn a_label_still_names_a_closed_terminal_while_no_other_has_it() {
     let output = termctl(&daemon, &["read", "job"]);
     assert_eq!(output.code, Some(3), "{output:?}");
     output.assert_one_line();
-    let newest_first = format!("job may be each of several terminals: {second}, {first}");
+    let newest_first = format!("job fits several terminals: {second}, {first}");
     assert!(output.err.contains(&newest_first), "{output:?}");
 }
 

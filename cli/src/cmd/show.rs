@@ -75,9 +75,12 @@ fn render(info: &TerminalInfo, display: Display) -> String {
         ("ended by", or_dash(info.end_cause.map(end_cause))),
         ("closed by", or_dash(info.close_cause.map(close_cause))),
         // Quoting has already escaped control characters.
-        ("command", terminal_command(info)),
-        ("directory", escaped(&info.cwd)),
-        ("pid", info.pid.to_string()),
+        ("command", dash_if_empty(terminal_command(info))),
+        ("directory", dash_if_empty(escaped(&info.cwd))),
+        (
+            "pid",
+            or_dash((info.pid > 0).then(|| info.pid.to_string()).as_deref()),
+        ),
         ("size", format!("{}x{}", info.cols, info.rows)),
         ("owner", who),
         ("created", display.time(info.created_at_ms)),
@@ -109,15 +112,17 @@ fn render(info: &TerminalInfo, display: Display) -> String {
     lines
 }
 
+/// A fact, or a dash where there is none: a recording does not say everything.
+fn dash_if_empty(fact: String) -> String {
+    if fact.is_empty() {
+        return "-".to_owned();
+    }
+    fact
+}
+
 /// The facts of a terminal's confinement.
 fn confinement_facts(confinement: &Confinement) -> [(&'static str, String); 8] {
-    let or_dash = |text: String| {
-        if text.is_empty() {
-            "-".to_owned()
-        } else {
-            escaped(&text)
-        }
-    };
+    let or_dash = |text: String| dash_if_empty(escaped(&text));
     let missing = confinement.missing.iter();
     let missing = missing.map(|missing| format!("{} ({})", missing.wall, missing.reason));
     let quota = confinement.output_bytes;

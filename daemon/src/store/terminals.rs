@@ -208,7 +208,8 @@ pub(super) async fn put_terminal(
         .bind(0)
         .bind("argv")
         .bind(shell_quoted(&row.argv))
-        .bind(row.cwd.as_str())
+        // A recording does not say it.
+        .bind((!row.cwd.is_empty()).then_some(row.cwd.as_str()))
         .bind(row.created_at_ms)
         .bind(row.exited_at_ms)
         .bind(exit_code)

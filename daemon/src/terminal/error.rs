@@ -129,7 +129,7 @@ pub enum TerminalError {
     #[error("no terminal {0}")]
     NotFound(String),
     /// The reference is a prefix of several ids, or the label of several closed terminals.
-    #[error("{reference} may be each of several terminals: {}", named(matches))]
+    #[error("{reference} fits several terminals: {}", named(matches))]
     Ambiguous {
         reference: String,
         /// Some of the ids.

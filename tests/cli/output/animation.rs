@@ -50,6 +50,11 @@ fn a_range_is_animated_and_its_faults_are_told() {
         early.err.contains("nothing was printed before --to"),
         "{early:?}"
     );
+    let late = animate(&["--from", "2033-01-01"]);
+    assert!(
+        late.err.contains("nothing was printed after --from"),
+        "{late:?}"
+    );
     let page = ok(&daemon, &["export", "demo", "--format", "html"]);
     assert!(page.contains("<title>demo</title>"), "{page}");
     let empty = animate(&["--from", "5", "--to", "5"]);
@@ -58,7 +63,7 @@ fn a_range_is_animated_and_its_faults_are_told() {
         &["screenshot", "demo", "--animate", "-o", "/x/demo.svg"],
     );
     let alone = termctl(&daemon, &["screenshot", "demo", "-o", path, "--from", "5"]);
-    for fault in [empty, vector, alone] {
+    for fault in [early, late, empty, vector, alone] {
         assert_eq!(fault.code, Some(2), "{fault:?}");
         assert!(
             !fault.err.contains('{') || fault.err.lines().count() == 1,

@@ -48,6 +48,10 @@ fn an_imported_terminal_is_closed_and_marked_and_can_be_read_and_shown() {
     );
     let shown = ok(&daemon, &["show", "demo"]);
     assert!(shown.contains("imported"), "{shown}");
+    for unknown in ["directory", "pid"] {
+        let line = shown.lines().find(|line| line.starts_with(unknown));
+        assert!(line.is_some_and(|line| line.ends_with(" -")), "{shown}");
+    }
     let listed = ok(&daemon, &["list", "--all"]);
     assert!(listed.contains("imported"), "{listed}");
     let open = ok(&daemon, &["list"]);
@@ -74,6 +78,7 @@ fn an_imported_terminal_is_closed_and_marked_and_can_be_read_and_shown() {
     assert_eq!(commands[1]["imported"], true);
     let own = ok(&daemon, &["history", "demo"]);
     for (text, words) in [
+        (own.clone(), "imported  -          make -j 'a b'"),
         (own, "imported  -          second"),
         (ok(&daemon, &["search", "bye"]), "[1] imported second"),
     ] {

@@ -40,6 +40,9 @@ pub(super) async fn draw(
     let info = show(link, &TerminalRef(args.terminal.clone())).await?;
     gaps::note_if_deleted(&info);
     let (start, end) = range_of(link, &info, (from, to)).await?;
+    if from.is_some() && end.is_none() && start >= info.end {
+        return Err(UsageError::NothingAfter.into());
+    }
     let model = screen_at(link, &info, start).await?;
     let idle_ms = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);
     let mut film = Film::new(model, idle_ms, speed.0);
