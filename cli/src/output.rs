@@ -6,17 +6,21 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 
 use serde::Serialize;
 use termd_client::BadAnswer;
 use termd_client::escape::{escaped, printable};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use crate::error::CliError;
 use crate::json;
 
 /// Most chunks in a pump's queue; a chunk is at most one read, 1 MiB.
 const PUMP_CHUNKS: usize = 4;
+/// How long a tty may take to draw the rest at the end.
+const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// Writes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), CliError> {
@@ -151,6 +155,12 @@ impl Pump {
             Ok(Err(error)) => Err(stdout_error(error)),
             Ok(Ok(())) | Err(_) => Err(CliError::StdoutClosed),
         }
+    }
+
+    /// Waits until the queue is written, as long as a person would, and returns whether it is. A tty that takes no
+    /// output any more only gets its modes back.
+    pub(crate) async fn finish_on_tty(self) -> bool {
+        matches!(timeout(LAST_WRITE, self.finish()).await, Ok(Ok(())))
     }
 
     /// Waits until the queue is written.

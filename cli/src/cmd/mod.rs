@@ -26,6 +26,7 @@ mod new;
 mod notifier;
 mod notify;
 mod output_offset;
+mod own_terminal;
 mod policy;
 mod read;
 mod rename;

@@ -4,20 +4,13 @@ use termd_proto::TerminalRef;
 use termd_proto::attention::ReportAttention;
 
 use super::Context;
+use super::own_terminal::own_id;
 use crate::args::NotifyArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::usage_error::UsageError;
 
-/// The terminal that a process runs in, by its id.
-const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
-
 pub(super) async fn run(context: Context, args: NotifyArgs) -> Result<ExitCode, CliError> {
-    let here = || {
-        std::env::var(TERMINAL_VARIABLE)
-            .ok()
-            .filter(|id| !id.is_empty())
-    };
     let text = args.text.join(" ");
     if text.trim().is_empty() {
         return Err(UsageError::NothingToTell.into());
@@ -25,7 +18,7 @@ pub(super) async fn run(context: Context, args: NotifyArgs) -> Result<ExitCode, 
     let report = ReportAttention {
         state: args.state.into(),
         text: Some(text),
-        terminal: args.terminal.or_else(here).map(TerminalRef),
+        terminal: args.terminal.or_else(own_id).map(TerminalRef),
     };
     context.open().await?.once(&report).await?;
     Ok(ExitCode::OK)

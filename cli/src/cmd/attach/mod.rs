@@ -4,6 +4,7 @@
 //! terminal's screen at once, and then the output as it comes, without what does more than draw
 //! ([`viewer`]). Typed text is sent, and kept nowhere.
 
+pub(super) mod attached;
 mod cover;
 pub(super) mod ending;
 mod heartbeat;
@@ -12,38 +13,28 @@ mod key_answer;
 mod scrollback;
 pub(super) mod session;
 mod viewer;
+pub(super) mod window;
 
-use std::env;
 use std::io::{self, IsTerminal as _};
-use std::time::Duration;
 
-use termd_client::{ClientError, Link};
-use termd_proto::screen::{ReadScreen, ScreenFormat};
-use termd_proto::terminal::{
-    AttachMode, AttachTerminal, ListScope, Stdio, TerminalInfo, TerminalState,
-};
+use termd_client::Link;
+use termd_proto::terminal::{ListScope, Stdio, TerminalInfo, TerminalState};
 use termd_proto::{Tags, TerminalRef};
-use tokio::time::timeout;
 
+use self::attached::attach_quietly;
 use self::ending::Ending;
 use self::input_queue::IN_DOUBT;
-use self::session::{Session, SizePolicy};
 use super::Context;
 use super::list::list;
-use super::resize::resize;
+use super::own_terminal::is_own;
 use super::show::show;
 use super::top::{self, Chosen};
 use crate::args::AttachArgs;
-use crate::attach::tty::{self, ChangedTty};
-use crate::attach::tty_filter::TtyFilter;
-use crate::confirm::{Consent, is_agents};
+use crate::attach::tty;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
-use crate::output::{self, Pump};
+use crate::output;
 use crate::usage_error::UsageError;
-
-/// How long the tty may take to draw the rest of the output at the end.
-pub(super) const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// The terminal that was used last, as `cd -` goes to the last directory.
 const LAST: &str = "-";
@@ -104,11 +95,6 @@ async fn only_one(link: &Link) -> Result<Option<TerminalInfo>, CliError> {
     Ok(first.filter(|_| all.is_empty()))
 }
 
-/// Whether termctl runs in this terminal.
-pub(super) fn is_own(info: &TerminalInfo) -> bool {
-    env::var_os("TERMD_TERMINAL").is_some_and(|own| own == info.id.as_str())
-}
-
 /// The terminal that a person has seen last, of those that a person has opened and whose command runs. One that
 /// somebody is attached to they see already.
 async fn used_last(link: &Link) -> Result<TerminalInfo, CliError> {
@@ -162,94 +148,4 @@ pub(super) async fn attach(
         output::status_line(&ending.line());
     }
     Ok(ending.exit_code())
-}
-
-/// Attaches to a terminal. Returns how that ended, and whether typed input may not have arrived.
-pub(super) async fn attach_quietly(
-    link: &Link,
-    info: &TerminalInfo,
-    args: &AttachArgs,
-) -> Result<Attached, CliError> {
-    let mode = if args.read_only {
-        AttachMode::Watch
-    } else {
-        AttachMode::Type
-    };
-    link.attach(AttachTerminal {
-        id: TerminalRef::from(&info.id),
-        mode: Some(mode),
-        cols: None,
-        rows: None,
-    })
-    .await?;
-    // The keys of a person have agreed. Those of an agent are what an agent types.
-    let consent = Consent::of_flag(!is_agents(link).await);
-    let size = size_policy(link, info, args).await?;
-    let mut filter = TtyFilter::default();
-    // From here on nothing is awaited but beside the detach key and signals.
-    let raw_tty = ChangedTty::raw()?;
-    let mut pump = Pump::start()?;
-    let mut session = Session::new(link, info, args, size, consent)?;
-    let ending = Box::pin(session.serve(&mut pump, &mut filter)).await;
-    // A tty that takes no output any more only gets its modes back.
-    if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
-        output::print(&filter.reset())?;
-    }
-    drop(raw_tty);
-    let is_in_doubt = session.queue.is_lost_at(&ending);
-    Ok(Attached {
-        ending,
-        is_in_doubt,
-    })
-}
-
-/// What came of attaching.
-pub(super) struct Attached {
-    pub(super) ending: Result<Ending, CliError>,
-    /// Whether some of what was typed may not have arrived.
-    pub(super) is_in_doubt: bool,
-}
-
-/// Whose size the terminal gets. One in which a full-screen program runs is not made smaller without being
-/// asked: that redraws what others look at.
-async fn size_policy(
-    link: &Link,
-    info: &TerminalInfo,
-    args: &AttachArgs,
-) -> Result<SizePolicy, CliError> {
-    let is_running = info.state == TerminalState::Running;
-    if args.read_only || args.size.follow_size || !is_running {
-        return Ok(SizePolicy::Follow);
-    }
-    let is_smaller =
-        tty::stdout_size().is_some_and(|size| size.cols < info.cols || size.rows < info.rows);
-    if args.size.own_size || !is_smaller {
-        return Ok(SizePolicy::Own);
-    }
-    let look = ReadScreen {
-        format: Some(ScreenFormat::Text),
-        ..ReadScreen::of(TerminalRef::from(&info.id))
-    };
-    let screen = link.repeat(&look).await?.screen;
-    Ok(if screen.alternate {
-        SizePolicy::Spare
-    } else {
-        SizePolicy::Own
-    })
-}
-
-/// Gives the terminal the tty's size, and has it follow: of several viewers that do so, the terminal
-/// has the size of the one that typed or resized last.
-pub(super) async fn resize_to_window(link: &Link, id: &TerminalRef) -> Result<(), ClientError> {
-    let Some(size) = tty::stdout_size() else {
-        return Ok(());
-    };
-    link.attach(AttachTerminal {
-        id: id.clone(),
-        mode: Some(AttachMode::Type),
-        cols: Some(size.cols),
-        rows: Some(size.rows),
-    })
-    .await?;
-    resize(link, id, size).await
 }

@@ -13,10 +13,10 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::cmd::own_terminal::TERMINAL_VARIABLE;
+
 /// The longest run of a program. Some clients need seconds to say their version.
 const MAX_RUN: Duration = Duration::from_secs(20);
-/// Says that a process is in one of termd's terminals, where its shell would execute the real one.
-const TERMINAL_VARIABLE: &str = "TERMD_TERMINAL";
 /// Commands that are looked through for one that has just run.
 const RECENT: u32 = 50;
 
@@ -25,6 +25,7 @@ pub(super) async fn shell(shell: &Path, link: Option<&Link>) -> Result<String, S
     let mark = format!("termctl-doctor-{}-{}", std::process::id(), now_ms());
     let script = format!("echo ok # {mark}");
     let mut command = Command::new(shell);
+    // In one of termd's terminals its shell would execute the real one.
     command.args(["-c", &script]).env_remove(TERMINAL_VARIABLE);
     let output = output(command).await?;
     let shown = shell.display();

@@ -44,8 +44,8 @@ use self::range::Range;
 use self::source::{Loaded, Source};
 use self::stage::Stage;
 use super::Context;
-use super::attach::is_own;
 use super::output_offset::{range_of, within};
+use super::own_terminal::is_own;
 use super::show::show;
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
@@ -65,8 +65,6 @@ const FRAME: Duration = Duration::from_millis(16);
 const BAR: Duration = Duration::from_millis(200);
 /// How long a program's frame may be unfinished before it is shown as it is.
 const UNFINISHED_FRAME: Duration = Duration::from_millis(200);
-/// How long the tty may take to draw the rest at the end.
-const LAST_WRITE: Duration = Duration::from_secs(1);
 /// How long is slept where nothing changes by itself.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 /// The size of a tty that does not say one.
@@ -169,8 +167,7 @@ async fn play(source: Source<'_>, player: Player, display: Display) -> Result<En
     let mut pump = Pump::start()?;
     pump.write(ENTER.to_vec()).await?;
     let ended = theatre.serve(source, &mut pump).await;
-    // A tty that takes no output any more only gets its modes back.
-    if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(()))) {
+    if pump.finish_on_tty().await {
         output::print(LEAVE)?;
     }
     drop(raw_tty);

@@ -18,7 +18,7 @@ use crate::attach::tty_filter::TtyFilter;
 use crate::cmd::attach::ending::unless_lost;
 use crate::cmd::attach::input_queue::{IN_DOUBT, InputQueue, send_pending};
 use crate::cmd::attach::session::LAST_SEND;
-use crate::cmd::attach::{LAST_WRITE, resize_to_window};
+use crate::cmd::attach::window::resize_to_window;
 use crate::confirm::{Consent, is_agents};
 use crate::error::CliError;
 use crate::input::{Stdin, read_stdin};
@@ -59,8 +59,7 @@ pub(super) async fn serve(
         left = keyboard.serve() => left,
         number = signals.next() => Ok(Outcome::Signalled(number)),
     };
-    // A tty that takes no output any more only gets its modes back.
-    if matches!(timeout(LAST_WRITE, pump.finish()).await, Ok(Ok(())))
+    if pump.finish_on_tty().await
         && let Some(filter) = &mut filter
     {
         output::print(&filter.reset())?;

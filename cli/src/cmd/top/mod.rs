@@ -1,15 +1,13 @@
 //! `termctl top`: all terminals at a person's tty. What it shows and does is termd-tui's; here are the tty,
 //! the signals, and what it leaves to other verbs.
 
+mod job_control;
 mod tty_lease;
 
 use std::env;
-use std::fs;
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-use nix::unistd::{Pid, getpgrp, getpid, getsid};
-use rustix::process::{Signal as Stop, kill_current_process_group};
 use termd_client::Link;
 use termd_proto::terminal::TerminalInfo;
 use termd_proto::{TerminalId, TerminalRef};
@@ -18,10 +16,12 @@ use termd_tui::top::surroundings::Surroundings;
 use termd_tui::top::{Leave, Top};
 use tokio::time::timeout;
 
+use self::job_control::{has_job_control, suspend};
 use self::tty_lease::{Given, TtyLease};
 use super::Context;
-use super::attach;
+use super::attach::attached::attach_quietly;
 use super::attach::input_queue::IN_DOUBT;
+use super::own_terminal::own_id;
 use super::replay;
 use super::show::show;
 use crate::args::{AttachArgs, AttachSizeArgs, DetachKeysArgs, ReplayArgs, Speed, TopArgs};
@@ -146,11 +146,10 @@ impl Overview {
 }
 
 fn surroundings(here: Option<TerminalId>) -> Surroundings {
-    let own = env::var("TERMD_TERMINAL").ok();
     let cwd = env::current_dir().ok();
     Surroundings {
         home: env::var("HOME").ok().filter(|home| !home.is_empty()),
-        own: own.and_then(|own| own.parse().ok()),
+        own: own_id().and_then(|own| own.parse().ok()),
         here,
         cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
     }
@@ -183,7 +182,7 @@ async fn attach_to(
         size: AttachSizeArgs::default(),
         keys,
     };
-    let attached = attach::attach_quietly(link, info, &args).await?;
+    let attached = attach_quietly(link, info, &args).await?;
     let doubt = attached.is_in_doubt.then(|| format!("; {IN_DOUBT}"));
     let (how, doubt) = (attached.ending?.line(), doubt.unwrap_or_default());
     Ok(Some(format!("{}: {how}{doubt}", name(info))))
@@ -194,31 +193,4 @@ fn name(info: &TerminalInfo) -> String {
         Some(label) => label.to_string(),
         None => info.id.to_string(),
     }
-}
-
-/// Whether a shell may continue this process: it leads its process group, or the leader's parent is in the same
-/// session. A script (`sh -c 'termctl; …'`) runs its commands in its own group, and without job control no shell
-/// continues that.
-fn has_job_control() -> bool {
-    let leader = getpgrp();
-    leader == getpid()
-        || parent_of(leader).is_some_and(|parent| {
-            getsid(Some(parent)).is_ok_and(|session| getsid(None) == Ok(session))
-        })
-}
-
-/// The parent of a process, by `/proc/PID/stat` (proc(5)). `None`: it is in a PID namespace above, where it
-/// cannot be looked for.
-fn parent_of(pid: Pid) -> Option<Pid> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(')')?;
-    let parent = fields.split_whitespace().nth(1)?.parse().ok()?;
-    (parent != 0).then_some(Pid::from_raw(parent))
-}
-
-/// Stops this process group, as the tty's own key would, until the shell continues it: a shell with jobs waits for
-/// the leader.
-fn suspend() -> Result<(), CliError> {
-    let stopped = kill_current_process_group(Stop::STOP);
-    stopped.map_err(|error| CliError::Io("cannot suspend", error.into()))
 }

@@ -19,9 +19,6 @@ use crate::signals::{self, Signals};
 const CONT: Signal = Signal::CONT;
 const TSTP: Signal = Signal::TSTP;
 
-/// How long the tty may take to draw the rest at the end.
-const LAST_WRITE: Duration = Duration::from_secs(1);
-
 /// Why the tty is given back.
 pub(super) enum Given {
     /// A signal ends termctl.
@@ -50,8 +47,7 @@ impl TtyLease {
         signals: &mut Signals,
     ) -> Result<Given, CliError> {
         let shown = self.serve(top, signals).await;
-        // A tty that takes no output any more only gets its modes back.
-        if matches!(timeout(LAST_WRITE, self.pump.finish()).await, Ok(Ok(()))) {
+        if self.pump.finish_on_tty().await {
             output::print(LEAVE)?;
         }
         drop(self.raw);
