@@ -107,6 +107,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ("hiding_outlives_what_the_person_replaces", running::hiding),
     ("sockets_that_act_outside_are_not_reached", hidden::sockets),
     (
+        "a_server_of_tmux_is_not_left_for_the_person",
+        hidden::tmux_server,
+    ),
+    (
         "credentials_and_histories_are_not_read",
         hidden::credentials,
     ),

@@ -95,6 +95,24 @@ pub(super) fn sockets() {
     assert_eq!(reached, expected);
 }
 
+/// A client of tmux executes what its server tells it. A sandbox in which there is a server where the person's tmux
+/// looks for one would so act outside.
+pub(super) fn tmux_server() {
+    let Some(daemon) = sandboxed("") else { return };
+    outside(&daemon, "mkdir work");
+    let place = "/tmp/tmux-$(id -u)";
+    let left = format!("{place}/termd-attack-$PPID");
+    let script = format!(
+        "mkdir -p -m 700 {place}; mv {place} {place}.away; mkdir -m 700 {place}; echo > {left}; echo {left}"
+    );
+    let said = inside(&daemon, "work", &script);
+    let left = said.lines().last().unwrap_or_default();
+    assert!(left.starts_with("/tmp/tmux-"), "{said}");
+    assert!(!PathBuf::from(left).exists(), "{said}");
+    let away = outside(&daemon, &format!("ls -d {place}.away"));
+    assert!(away.contains("No such file"), "{away}");
+}
+
 /// Files of the home that give rights elsewhere, or hold what a person has typed.
 const SECRETS: &[&str] = &[
     ".ssh/id_ed25519",
@@ -229,7 +247,13 @@ pub(super) fn moved_by_variables() {
         ("HELM_REGISTRY_CONFIG", "helm.json"),
         ("REDISCLI_HISTFILE", "redis.txt"),
     ];
-    let named = variables.map(|(name, path)| (name, user_home.join(path).display().to_string()));
+    let mut named = variables
+        .map(|(name, path)| (name, user_home.join(path).display().to_string()))
+        .to_vec();
+    let searched =
+        ["work/bin", "work/sub/bin"].map(|path| user_home.join(path).display().to_string());
+    let path = format!("{}:/usr/bin:/bin", searched.join(":"));
+    named.push(("PATH", path));
     let env: Vec<(&str, &str)> = named
         .iter()
         .map(|(name, path)| (*name, path.as_str()))
@@ -258,8 +282,11 @@ pub(super) fn moved_by_variables() {
         ("work", "tool/sys"),
         ("work", "tool/rw"),
         ("hk", "pre-commit"),
+        ("work", "bin/ls"),
+        ("work", "sub/bin/ls"),
     ] {
-        inside(&daemon, cwd, &format!("echo written > {file}"));
+        let write = format!("mkdir -p $(dirname {file}); echo written > {file}");
+        inside(&daemon, cwd, &write);
         let left = fs::read_to_string(user_home.join(cwd).join(file)).unwrap_or_default();
         assert_ne!(left, "written\n", "{cwd}/{file}");
     }

@@ -34,7 +34,6 @@ use termd_proto::TerminalRef;
 use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
 use tokio::signal::unix::{Signal, SignalKind};
-use tokio::time::timeout;
 
 use self::frame::Frame;
 use self::keys::KeyReader;

@@ -1,14 +1,12 @@
 //! The person's tty while the overview has it: raw, its alternate screen, and given back on every way out.
 
 use std::num::NonZeroU8;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use termd_tui::canvas::{ENTER, LEAVE};
 use termd_tui::top::{Leave, Top, Tty, TtyChange};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use crate::attach::tty::{self, ChangedTty};
 use crate::error::CliError;

@@ -154,9 +154,11 @@ impl SandboxSpec {
             };
             let in_home = PROTECTED_IN_HOME.iter().flat_map(|(path, _)| places(path));
             let moved = host.moved.protected().cloned();
-            let moved = moved.chain(self.directories_in_workspace(host));
             let settings = in_home.chain(moved);
             protected.extend(settings.map(|path| (path, MissingPath::Ignore)));
+            // One that is absent would be looked through once it is made.
+            let directories = self.directories_in_workspace(host);
+            protected.extend(directories.map(|path| (path, MissingPath::CreateDirectory)));
             hidden.extend(SECRETS_IN_HOME.iter().flat_map(|(path, _)| places(path)));
             hidden.extend(host.moved.hidden().cloned());
         }

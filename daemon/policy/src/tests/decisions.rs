@@ -384,7 +384,7 @@ fn settings_that_variables_move_are_held_there_too() {
                 "XDG_DATA_HOME" => "/home/u/dat",
                 "ZDOTDIR" => "/home/u/zsh",
                 "ENV" => "/home/u/sh/rc",
-                "PATH" => "/home/u/go/bin:/home/u/src/v/.venv/bin:/usr/bin",
+                "PATH" => "/home/u/go/bin:/home/u/src/v/.venv/bin:/home/u/src/x/bin:/usr/bin",
                 "VIRTUAL_ENV" => "/home/u/src/v/.venv",
                 "EDITOR" => "/home/u/src/x/ed -f",
                 "GIT_SSH_COMMAND" => "/home/u/src/y/ssh -F /home/u/src/y/config",
@@ -406,6 +406,8 @@ fn settings_that_variables_move_are_held_there_too() {
         profile.sandbox_access(&places).unwrap()
     };
     let found = walls("/home/u/src/x");
+    let searched = ("/home/u/src/x/bin".into(), MissingPath::CreateDirectory);
+    assert!(found.protected.contains(&searched));
     for path in paths(&[
         "/home/u/cfg/fish",
         "/home/u/cfg/systemd",

@@ -14,6 +14,7 @@ use super::directory_links::{leads_above, links_below};
 use super::link_resolver::{Destination, FileKind, LinkResolver};
 use super::places::places;
 use super::protected_finder::found_in_writable;
+use super::tmux_directory::make_tmux_directory;
 use super::tree_search::TreeSearchError;
 use super::writable_paths::{WritablePath, WritablePathError, file_id, writable_paths};
 use crate::terminal::error::TerminalError;
@@ -90,6 +91,7 @@ pub(super) fn searched_access(
         return Ok(None);
     };
     leave_out_absent(&mut walls, &places.home);
+    make_tmux_directory();
     let found = writable_paths(&mut links, &walls.writable, &places).map_err(SandboxError::from);
     let found = found.and_then(|writable| Ok((with_found(walls, &writable, &places)?, writable)));
     let (walls, writable) = found.map_err(|error| unconfinable(profile, &error))?;

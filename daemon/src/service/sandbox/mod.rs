@@ -15,6 +15,7 @@ mod mounts;
 mod places;
 mod protected_finder;
 mod repository_settings;
+mod tmux_directory;
 mod tree_search;
 mod writable_paths;
 
