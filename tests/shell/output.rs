@@ -250,9 +250,21 @@ fn of_a_long_output_a_model_is_shown_both_ends_and_the_errors() {
     assert_eq!(ended.code, Some(4));
     assert!(ended.out.len() < 20_000, "{} bytes", ended.out.len());
     assert!(ended.out.starts_with("1\n2\n3\n"));
-    assert!(ended.out.ends_with("\n99999\n100000\n"));
-    assert!(ended.out.contains("\nerror: no disk\n"));
-    assert!(ended.out.contains("left out here; `termctl read term_"));
+    let at = |text: &str| {
+        ended
+            .out
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {}", ended.out))
+    };
+    let places = [
+        at(" left out here]\n"),
+        at("\n99999\n100000\n"),
+        at("\nerror: no disk\n"),
+        at("[termd: `termctl read term_"),
+    ];
+    // A client that cuts the middle of it leaves what stands last.
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(ended.out.len() - places[2] < 5_000);
 }
 
 #[test]

@@ -1,5 +1,7 @@
-//! What a model is shown of a long output: the head as it comes, and at the end what looks like an error
-//! in the part that is left out, where all of it can be read, and the tail.
+//! What a model is shown of a long output: the head as it comes, and at the end the tail, what looks like an
+//! error in the part that is left out, and where all of it can be read.
+//!
+//! These stand last, because a client that cuts the middle of a long text leaves its end.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,6 +19,8 @@ pub(crate) struct Excerpt {
     terminal: String,
     /// How many bytes of the head are still to be shown.
     head_left: usize,
+    /// Whether the head ends within a line.
+    is_in_line: bool,
     /// How many bytes of the tail are kept.
     max_tail: usize,
     /// Whole lines from the end of the output, the last one perhaps unended.
@@ -38,6 +42,7 @@ impl Excerpt {
         Self {
             terminal: terminal.to_owned(),
             head_left: half,
+            is_in_line: false,
             max_tail: half,
             tail: VecDeque::new(),
             tail_bytes: 0,
@@ -50,8 +55,16 @@ impl Excerpt {
 
     /// Takes more output. Returns what is shown of it now.
     pub(crate) fn push<'a>(&mut self, text: &'a str) -> &'a str {
-        let cut = text.floor_char_boundary(self.head_left.min(text.len()));
+        let mut cut = text.floor_char_boundary(self.head_left.min(text.len()));
+        if cut < text.len()
+            && let Some(newline) = text.get(..cut).and_then(|head| head.rfind('\n'))
+        {
+            cut = newline + 1;
+        }
         let (head, rest) = text.split_at(cut);
+        if let Some(last) = head.chars().next_back() {
+            self.is_in_line = last != '\n';
+        }
         self.head_left = if rest.is_empty() {
             self.head_left - cut
         } else {
@@ -125,23 +138,37 @@ impl Excerpt {
 
     /// The end: what is shown beside the head.
     pub(crate) fn finish(self) -> String {
-        let mut text = String::new();
-        if self.left_out > 0 {
-            let (size, terminal) = (bytes(self.left_out), &self.terminal);
-            text = format!(
-                "\n[termd: {size} left out here; `termctl read {terminal} --grep REGEX` finds lines of it]\n"
-            );
-            text.push_str(&self.errors.finish());
-            if self.unread > 0 {
-                let unread = bytes(self.unread);
-                // Writing to a string does not fail.
-                let _ = writeln!(
-                    text,
-                    "[termd: {unread} of it were not looked through for errors; `termctl read {terminal} --errors` does that]"
-                );
-            }
+        let tail = String::from_iter(self.tail);
+        if self.left_out == 0 {
+            return tail;
         }
-        text.extend(self.tail);
+        let (size, terminal) = (bytes(self.left_out), &self.terminal);
+        let line_end = |is_in_line: bool| if is_in_line { "\n" } else { "" };
+        let mut text = format!(
+            "{}[termd: {size} left out here]\n{tail}{}",
+            line_end(self.is_in_line),
+            line_end(!tail.is_empty() && !tail.ends_with('\n'))
+        );
+        let errors = self.errors.finish();
+        // Writing to a string does not fail.
+        if !errors.is_empty() {
+            let _ = writeln!(
+                text,
+                "[termd: errors in what is left out, by their look:]\n{}",
+                errors.trim_end()
+            );
+        }
+        if self.unread > 0 {
+            let unread = bytes(self.unread);
+            let _ = writeln!(
+                text,
+                "[termd: {unread} of it were not looked through for errors; `termctl read {terminal} --errors` does that]"
+            );
+        }
+        let _ = writeln!(
+            text,
+            "[termd: `termctl read {terminal} --grep REGEX` finds lines of the {size} left out]"
+        );
         text
     }
 }
@@ -182,12 +209,14 @@ mod tests {
             assert_eq!(
                 shown(&output, piece, 120),
                 format!(
-                    "{head}\n\
-                     [termd: 97 B left out here; `termctl read term_x --grep REGEX` finds lines of it]\n\
+                    "{head}\
+                     [termd: 97 B left out here]\n\
+                     {tail}\
+                     [termd: errors in what is left out, by their look:]\n\
                      ... [5 lines left out] ...\n\
                      error: no disk\n\
                      ... [5 lines left out] ...\n\
-                     {tail}",
+                     [termd: `termctl read term_x --grep REGEX` finds lines of the 97 B left out]\n",
                     head = "some line\n".repeat(6),
                     tail = "some line\n".repeat(6),
                 ),
@@ -208,11 +237,13 @@ mod tests {
         assert_eq!(excerpt.searched(), 23);
         assert_eq!(
             excerpt.finish(),
-            "\n[termd: 4.9 KiB left out here; `termctl read term_x --grep REGEX` finds lines of it]\n\
+            "[termd: 4.9 KiB left out here]\n\
+             late\n\
+             [termd: errors in what is left out, by their look:]\n\
              some line\n\
              error: early\n\
              [termd: 4.8 KiB of it were not looked through for errors; `termctl read term_x --errors` does that]\n\
-             late\n"
+             [termd: `termctl read term_x --grep REGEX` finds lines of the 4.9 KiB left out]\n"
         );
     }
 
@@ -223,8 +254,10 @@ mod tests {
             excerpt.push("0123456789");
         }
         assert_eq!(excerpt.tail_bytes, 20);
-        assert!(excerpt.finish().ends_with(
-            "left out here; `termctl read term_x --grep REGEX` finds lines of it]\n01234567890123456789"
-        ));
+        assert_eq!(
+            excerpt.finish(),
+            "\n[termd: 9.7 KiB left out here]\n01234567890123456789\n\
+             [termd: `termctl read term_x --grep REGEX` finds lines of the 9.7 KiB left out]\n"
+        );
     }
 }

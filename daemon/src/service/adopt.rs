@@ -12,7 +12,7 @@ use super::attention::is_attention_command;
 use super::audit_log::AuditLog;
 use super::ending::{ConnectionBinding, Ender, MAX_LISTED, Retirement};
 use super::files::is_file_operation;
-use super::registry::{Registry, stored_terminal};
+use super::registry::{Registry, stored_terminal_of};
 use super::sandbox::Sandboxes;
 use super::scopes::Scopes;
 use super::tasks::{NewTask, TerminalTasks};
@@ -69,7 +69,7 @@ impl Adopter {
         let limit = u32::try_from(MAX_LISTED).unwrap_or(u32::MAX);
         for row in self.store.open_terminals(limit).await? {
             if self.registry.get(&row.id).is_none() {
-                self.remember(row).await?;
+                self.remember(Record::from_row(&row), row).await?;
             }
         }
         self.sandboxes.remove_leftovers().await;
@@ -84,10 +84,16 @@ impl Adopter {
         let row = self.store.terminal(&found.id).await?;
         let Some(fds) = found.fds else {
             // All of the terminal is stored. The keeper remembers it for the processes it left.
-            if row.is_none_or(|row| row.closed_at_ms.is_some()) {
-                self.keeper.forget(&found.id).await?;
-            }
-            return Ok(());
+            let Some(row) = row.filter(|row| row.closed_at_ms.is_none()) else {
+                return Ok(self.keeper.forget(&found.id).await?);
+            };
+            let noted = Record::from_notes(&found.notes, Some(&row));
+            let record = noted.unwrap_or_else(|| Record::from_row(&row));
+            let record = Record {
+                pid: row.pid,
+                ..record
+            };
+            return self.remember(record, row).await;
         };
         let Some(record) = Record::from_notes(&found.notes, row.as_ref()) else {
             tracing::error!(terminal = %found.id, "has neither notes nor a row");
@@ -215,9 +221,9 @@ impl Adopter {
         }
     }
 
-    /// Lists a terminal that only the database knows. A terminal without an exit was lost together
+    /// Lists a terminal whose output only the database has. A terminal without an exit was lost together
     /// with the daemon that ran it, which is recorded now.
-    async fn remember(&self, mut row: TerminalRow) -> Result<(), TerminalError> {
+    async fn remember(&self, record: Record, mut row: TerminalRow) -> Result<(), TerminalError> {
         if row.exited_at_ms.is_none() {
             row.exited_at_ms = Some(now_ms());
             let (action, outcome) = (AuditAction::TerminalExit, AuditOutcome::Lost);
@@ -231,9 +237,12 @@ impl Adopter {
                 }
             }
         }
-        let terminal = stored_terminal(&row, &self.store);
+        let terminal = stored_terminal_of(record, &row, &self.store);
         self.tasks.attention.watch(&terminal);
-        self.retirement.insert_stored(terminal);
+        self.retirement.insert_stored(Arc::clone(&terminal));
+        if terminal.record.close_on_disconnect {
+            self.binding.expect_client(&terminal);
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use termd_test_support::{
     Deadline, Process, RawClient, TestDaemon, assert_members, merged, sh, wait_until,
+    wait_until_within,
 };
 
 /// Several people at one terminal, who come, type, watch and leave.
@@ -208,4 +209,22 @@ fn a_terminal_lives_on_when_its_creators_connection_ends_unless_tied_to_it() {
         state(&mut watcher, &tied) == "closed" && state(&mut watcher, &held) == "closed"
     });
     assert_eq!(state(&mut watcher, &free), "running");
+}
+
+/// Longer than the time in which the client of an earlier server may come back.
+const CLIENT_IS_GONE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_terminal_that_had_ended_is_closed_by_the_next_server_where_its_client_is_gone() {
+    let daemon = TestDaemon::start();
+    let mut client = daemon.client();
+    let tied = json!({ "command": "true", "close_on_disconnect": true });
+    let id = client.create_terminal(&tied);
+    client.ok("session.wait", &json!({ "id": id }));
+    client.wait_until_stored();
+    daemon.replace_server();
+    let mut watcher = daemon.client();
+    wait_until_within(CLIENT_IS_GONE, "it is closed", || {
+        watcher.ok("session.show", &json!({ "id": id }))["state"] == "closed"
+    });
 }

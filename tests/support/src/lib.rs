@@ -62,4 +62,4 @@ pub use process::{
 pub use pty::Pty;
 pub use skip::{is_installed, skip};
 pub use small_disk::SmallDisk;
-pub use wait::{DEADLINE, Deadline, wait_readable, wait_until};
+pub use wait::{DEADLINE, Deadline, wait_readable, wait_until, wait_until_within};

@@ -49,8 +49,14 @@ pub fn wait_readable(fd: impl AsFd, deadline: Deadline) -> bool {
 
 /// Waits until a condition holds, at most [`DEADLINE`]. `what` names the condition in the failure.
 #[track_caller]
-pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Deadline::after(DEADLINE);
+pub fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait_until_within(DEADLINE, what, holds);
+}
+
+/// The same for what takes its time.
+#[track_caller]
+pub fn wait_until_within(time: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Deadline::after(time);
     while !holds() {
         assert!(!deadline.passed(), "never happened: {what}");
         std::thread::park_timeout(POLL_INTERVAL);

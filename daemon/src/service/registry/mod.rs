@@ -19,7 +19,7 @@ use crate::terminal::handle::Terminal;
 use termd_keeper::protocol::message::WaitStatus;
 
 pub(crate) use self::reservation::Reservation;
-pub(crate) use self::stored::stored_terminal;
+pub(crate) use self::stored::{stored_terminal, stored_terminal_of};
 
 /// The terminals of this daemon: open ones, ended ones, and those being created.
 #[derive(Debug)]

@@ -12,6 +12,15 @@ use crate::terminal::screen::size::Size;
 
 /// Makes a terminal of its row. Its output is read from the database.
 pub(crate) fn stored_terminal(row: &TerminalRow, store: &Store) -> Arc<Terminal> {
+    stored_terminal_of(Record::from_row(row), row, store)
+}
+
+/// The same where more is known than the row says.
+pub(crate) fn stored_terminal_of(
+    record: Record,
+    row: &TerminalRow,
+    store: &Store,
+) -> Arc<Terminal> {
     let exit = row.exited_at_ms.or(row.closed_at_ms).map(|at_ms| Exit {
         status: row.exit_status.clone(),
         at_ms,
@@ -30,7 +39,6 @@ pub(crate) fn stored_terminal(row: &TerminalRow, store: &Store) -> Arc<Terminal>
         end_cause: row.end_cause,
     };
     let transcript = Transcript::stored(row.id.clone(), store.clone());
-    let record = Record::from_row(row);
     let (terminal, _no_task) = Terminal::new(record, transcript, Screen::default(), progress);
     terminal.attention.was_last_seen_at(row.seen_at_ms);
     let known = [row.last_activity_ms, row.closed_at_ms, row.exited_at_ms];
