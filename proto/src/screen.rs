@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Offset, TerminalRef};
+use crate::terminal::Gap;
 
 /// Most rows of scrollback that one `session.screen` returns.
 pub const MAX_SCREEN_ROWS: u64 = 10_000;
@@ -419,4 +420,8 @@ pub struct ScreenResult {
     pub rendering: Option<String>,
     /// False where the time was over before what was waited for.
     pub settled: bool,
+    /// Of a screen of the past: output before its end that is not kept and that it was made without. Some of its
+    /// rows may be those of before the gap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
 }

@@ -1,7 +1,7 @@
 //! What termctl says of output that is not kept, where an answer would look whole without it.
 
 use termd_client::{Link, gap_note};
-use termd_proto::screen::Screen;
+use termd_proto::screen::{Screen, ScreenResult};
 use termd_proto::terminal::{Gap, GapCause, ListScope, TerminalInfo};
 use termd_proto::{Label, Offset, Tags, TerminalRef};
 
@@ -10,23 +10,33 @@ use super::show::show;
 use crate::error::CliError;
 use crate::output;
 
-/// Says that all output of a terminal was deleted.
-pub(super) fn note_if_deleted(info: &TerminalInfo) {
+/// The output before all that is kept, where there was some: all of it, if it was deleted.
+pub(super) fn beginning(info: &TerminalInfo) -> Option<Gap> {
     let deleted = |gap: &&Gap| gap.cause == GapCause::Deleted;
-    if let Some(gap) = info.gaps.iter().find(deleted) {
-        output::note(&gap_note(*gap));
+    let before_kept = Gap {
+        start: Offset::ZERO,
+        end: info.start,
+        // Retention, or a quota: the daemon does not note which.
+        cause: GapCause::Lost,
+    };
+    let has_begun_later = info.start > Offset::ZERO;
+    let found = info.gaps.iter().find(deleted).copied();
+    found.or(has_begun_later.then_some(before_kept))
+}
+
+/// Says which output before all that is kept is gone.
+pub(super) fn note_beginning(info: &TerminalInfo) {
+    if let Some(gap) = beginning(info) {
+        output::note(&gap_note(gap));
     }
 }
 
-/// Says which output before the end of a screen is not kept, if that end is in a gap: the screen is that of
-/// before it.
-pub(super) fn note_at(info: &TerminalInfo, wanted: Option<Offset>, screen: &Screen) {
-    let is_at = |gap: &&Gap| match wanted {
-        Some(at) => gap.start < at && at <= gap.end,
-        // A time leads to the output before or behind the gap.
-        None => gap.start <= screen.end && screen.end < gap.end,
-    };
-    if let Some(gap) = info.gaps.iter().find(is_at) {
+/// Says which output before the end of a screen of the past is not kept: the screen was made without it.
+pub(super) fn note_before(info: &TerminalInfo, result: &ScreenResult) {
+    // A time may lead to the output before the gap that it is in.
+    let ends_before = |gap: &&Gap| gap.start == result.screen.end;
+    let gap = result.gap.as_ref();
+    if let Some(gap) = gap.or_else(|| info.gaps.iter().find(ends_before)) {
         output::note(&gap_note(*gap));
     }
 }
@@ -38,14 +48,15 @@ pub(super) async fn note_empty(
     screen: &Screen,
 ) -> Result<(), CliError> {
     if screen.lines.iter().all(|line| line.runs.is_empty()) {
-        note_if_deleted(&show(link, id).await?);
+        note_beginning(&show(link, id).await?);
     }
     Ok(())
 }
 
 /// Says which output of a terminal is not kept.
 pub(super) fn note_all(info: &TerminalInfo) {
-    for gap in &info.gaps {
+    let of_beginning = beginning(info).filter(|gap| !info.gaps.contains(gap));
+    for gap in of_beginning.iter().chain(&info.gaps) {
         output::note(&format!("{}: {}", info.id, gap_note(*gap)));
     }
 }

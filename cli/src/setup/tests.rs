@@ -182,6 +182,10 @@ fn removing_undoes_adding() {
         ),
         (Format::CodexToml, "model = \"o\""),
         (
+            Format::CodexToml,
+            "model = \"o\"\r\n[a]\r\nb = \"\"\"\r\nc\"\"\" # d\r\n",
+        ),
+        (
             Format::ZedContextServers,
             "{\n  // a\n  \"theme\": \"b\"\n}\n",
         ),

@@ -158,9 +158,13 @@ pub(super) fn finish(text: &str, document: &DocumentMut, change: Change) -> Edit
     }
 }
 
-/// The document's text. `toml_edit` ends it with a newline, which a text without one does not get.
+/// The document's text. `toml_edit` ends it with a newline, which a text without one does not get, and ends lines
+/// with LF, also where the text has CR LF.
 pub(super) fn written(text: &str, document: &DocumentMut) -> String {
     let mut out = document.to_string();
+    if text.contains("\r\n") {
+        out = out.replace("\r\n", "\n").replace('\n', "\r\n");
+    }
     if !text.is_empty() && !text.ends_with('\n') {
         let kept = out.trim_end_matches(['\r', '\n']).len();
         out.truncate(kept);

@@ -31,8 +31,9 @@ const MAX_OF_AGENTS: usize = MAX_QUESTIONS / 4 * 3;
 /// Hides secrets of earlier lines, which others may have typed.
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
-/// How much of a command is shown, in bytes.
-const MAX_SHOWN_BYTES: usize = 4_096;
+/// The longest command that a person is asked about, in bytes. Each question is shown whole: what is not shown is
+/// agreed to unseen.
+const MAX_ASKED_BYTES: usize = 64 << 10;
 
 /// What a question is about. An approval is for this and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +178,8 @@ pub enum Standing {
     Asked(ApprovalInfo),
     /// There are too many questions to ask another.
     Full,
+    /// It is longer than this many bytes, and no question is asked about it.
+    TooLong(usize),
 }
 
 /// Why an answer was not taken.
@@ -255,6 +258,9 @@ impl QuestionTable {
             }
             return Standing::Asked(question.info.clone());
         }
+        if subject.command.len() > MAX_ASKED_BYTES {
+            return Standing::TooLong(MAX_ASKED_BYTES);
+        }
         if !self.has_room_for(asked_by) {
             return Standing::Full;
         }
@@ -272,8 +278,8 @@ impl QuestionTable {
         let info = ApprovalInfo {
             id,
             state: ApprovalState::Pending,
-            command: shown(&subject.command),
-            agent_line: subject.agent_line.as_deref().map(shown),
+            command: subject.command,
+            agent_line: subject.agent_line,
             after: REDACTOR.text(&subject.earlier_text).into_owned(),
             cwd: subject.cwd,
             env: doubt.env,
@@ -534,15 +540,6 @@ impl Question {
 
 fn later(ms: i64, time: Duration) -> i64 {
     ms.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
-}
-
-fn shown(command: &str) -> String {
-    let end = command.floor_char_boundary(MAX_SHOWN_BYTES);
-    let head = command.get(..end).unwrap_or_default();
-    match command.len() - end {
-        0 => head.to_owned(),
-        more => format!("{head}… ({more} bytes more)"),
-    }
 }
 
 #[cfg(test)]

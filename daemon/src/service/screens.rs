@@ -9,7 +9,7 @@ use termd_proto::screen::{Screen, ScreenRows};
 use crate::store::Store;
 use crate::terminal::error::TerminalError;
 use crate::terminal::handle::Terminal;
-use crate::terminal::screen::history::{self, Past};
+use crate::terminal::screen::history::{self, Past, PastScreen};
 use crate::terminal::screen::restore::look_at;
 use crate::terminal::screen::size::Size;
 use termd_vt::Model;
@@ -61,7 +61,7 @@ impl Screens {
         past: Past,
         rows: ScreenRows,
         look: impl Fn(&Model) -> Screen,
-    ) -> Result<Screen, TerminalError> {
+    ) -> Result<PastScreen, TerminalError> {
         history::screen_at(&self.store, terminal, past, rows, look).await
     }
 

@@ -32,7 +32,7 @@ pub(super) async fn run(context: Context, args: ExportArgs) -> Result<ExitCode, 
     }
     let link = context.open().await?;
     let info = show(&link, &TerminalRef(args.terminal)).await?;
-    gaps::note_if_deleted(&info);
+    gaps::note_beginning(&info);
     // Before there is something to tidy up. Elsewhere a signal ends a write that blocks, too.
     let signals = match &args.output {
         Some(path) if OutputFile::has_part(path) => Some(Signals::catch()?),

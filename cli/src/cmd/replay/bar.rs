@@ -11,6 +11,8 @@ use super::page::OutputClock;
 
 /// The fewest columns of the track; without room for them there is none.
 const MIN_TRACK: usize = 8;
+/// Columns of the state; only `searching` is longer.
+const STATE_COLS: usize = 7;
 /// A command takes no more than this part of the bar.
 const COMMAND_PART: usize = 3;
 
@@ -55,15 +57,17 @@ fn line(status: &Status<'_>, clock: Option<&str>, cols: usize) -> String {
     if let Some(message) = status.message {
         return fitted(&format!(" {}", one_line(message)), cols);
     }
-    let mut left = format!(" {}", status.state);
+    // The track stays where it is from state to state.
+    let mut left = format!(" {:<STATE_COLS$}", status.state);
     if (status.speed - 1.0).abs() > f64::EPSILON {
         let _ = write!(left, " {}x", status.speed);
     }
+    let length = time(status.length_ms);
+    let cols_of_time = length.width();
     let _ = write!(
         left,
-        " {} / {}",
-        time(status.position_ms),
-        time(status.length_ms)
+        " {:>cols_of_time$} / {length}",
+        time(status.position_ms)
     );
     let note = match status.clock {
         OutputClock::Noted => "",
@@ -192,6 +196,11 @@ mod tests {
             let text = line(&shown, Some("14:03"), cols);
             assert_eq!((text.as_str(), text.width()), (want, cols));
         }
+        let playing = line(&shown, None, 60);
+        shown.state = "paused";
+        let paused = line(&shown, None, 60);
+        assert_eq!(playing.replacen("playing", "paused ", 1), paused);
+        shown.state = "playing";
         let text = line(&shown, Some("2026-11-28 23:52:11"), 40);
         assert_eq!(text, " playing 1:05 / 2:10  23:52:11 $ make\\n…");
         shown.speed = 0.5;
@@ -200,7 +209,7 @@ mod tests {
         shown.command = Some("a long command that is cut");
         assert_eq!(
             line(&shown, None, 70),
-            " playing 0.5x 1:05 / 2:01:40  times are not known $ a long command th…"
+            " playing 0.5x    1:05 / 2:01:40  times are not known $ a long command…"
         );
         shown.prompt = Some("err");
         assert_eq!(line(&shown, None, 8), "/err_   ");

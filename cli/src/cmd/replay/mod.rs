@@ -30,6 +30,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
+use termd_client::gap_note;
 use termd_proto::TerminalRef;
 use termd_proto::command::ShowCommand;
 use termd_proto::terminal::TerminalInfo;
@@ -42,10 +43,10 @@ use self::player::{Outcome, Player};
 use self::range::Range;
 use self::source::{Loaded, Source};
 use self::stage::Stage;
-use super::Context;
 use super::output_offset::{range_of, within};
 use super::own_terminal::is_own;
 use super::show::show;
+use super::{Context, gaps};
 use crate::arg_types::Size;
 use crate::args::ReplayArgs;
 use crate::attach::tty::{self, ChangedTty};
@@ -126,7 +127,11 @@ async fn prepare(
             }
         }
     }
-    Ok(Player::new(playback))
+    let mut player = Player::new(playback);
+    if let Some(gap) = gaps::beginning(info) {
+        player.say(&gap_note(gap), now);
+    }
+    Ok(player)
 }
 
 /// The output that is asked for.

@@ -211,11 +211,7 @@ impl Playback {
             return Step::Same;
         }
         if let Some(goal) = self.goal.take() {
-            // What is passed on the way to somewhere else is not shown.
-            let crossed = self.crossed;
-            let step = self.approach(goal, now);
-            self.crossed = crossed;
-            return step;
+            return self.approach(goal, now);
         }
         if !self.clock.runs() {
             return Step::Same;

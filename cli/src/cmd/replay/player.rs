@@ -97,7 +97,8 @@ impl Player {
         }
     }
 
-    fn say(&mut self, text: &str, now: Instant) {
+    /// Shows a message for a while.
+    pub(super) fn say(&mut self, text: &str, now: Instant) {
         self.message = Some((text.to_owned(), now + MESSAGE));
     }
 

@@ -38,7 +38,7 @@ pub(super) async fn draw(
         animate: _,
     } = args.animation;
     let info = show(link, &TerminalRef(args.terminal.clone())).await?;
-    gaps::note_if_deleted(&info);
+    gaps::note_beginning(&info);
     let (start, end) = range_of(link, &info, (from, to)).await?;
     if from.is_some() && end.is_none() && start >= info.end {
         return Err(UsageError::NothingAfter.into());

@@ -68,11 +68,12 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
         Some(position) => Some(look_back(&link, &mut request, position).await?),
         None => None,
     };
-    let screen = link.repeat(&request).await?.screen;
+    let shown = link.repeat(&request).await?;
     match &past {
-        Some(info) => gaps::note_at(info, request.at, &screen),
-        None => gaps::note_empty(&link, &id, &screen).await?,
+        Some(info) => gaps::note_before(info, &shown),
+        None => gaps::note_empty(&link, &id, &shown.screen).await?,
     }
+    let screen = shown.screen;
     let picture = termd_picture::draw(&screen, &look, format)?;
     OutputFile::write_all(&args.output, &picture.bytes)?;
     if context.json {

@@ -9,8 +9,8 @@ use termd_proto::policy::Verdict;
 use termd_proto::terminal::{Front, Owner};
 
 use super::{
-    Always, Doubt, MAX_OF_AGENT, MAX_QUESTIONS, NotAnswered, PastDenial, QuestionTable, Standing,
-    Subject, USE_WITHIN,
+    Always, Doubt, MAX_ASKED_BYTES, MAX_OF_AGENT, MAX_QUESTIONS, NotAnswered, PastDenial,
+    QuestionTable, Standing, Subject, USE_WITHIN,
 };
 use crate::clock::Moment;
 
@@ -424,6 +424,18 @@ fn questions_are_bounded_and_at_the_bound_nothing_is_let_through() {
     }
     assert_eq!(story.ask_as(&person, subject("more")), Standing::Full);
     assert_eq!(story.table.list().len(), MAX_QUESTIONS);
+}
+
+#[test]
+fn a_question_is_shown_whole_or_not_asked() {
+    let mut story = Story::begin();
+    let longest = "x".repeat(MAX_ASKED_BYTES);
+    let Standing::Asked(info) = story.ask(subject(&longest)) else {
+        panic!("it is not asked about");
+    };
+    assert_eq!(info.command, longest);
+    let longer = story.ask(subject(&format!("{longest}x")));
+    assert_eq!(longer, Standing::TooLong(MAX_ASKED_BYTES));
 }
 
 #[test]

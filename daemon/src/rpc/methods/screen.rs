@@ -13,7 +13,7 @@ use crate::rpc::context::ConnectionContext;
 use crate::rpc::error::{RpcError, RpcResult};
 use crate::service::output_secrets::{only_row, text_of};
 use crate::service::{Catalog, OutputSecrets, Screens, one_line};
-use crate::terminal::screen::history::{Moment, past_of};
+use crate::terminal::screen::history::{Moment, PastScreen, past_of};
 use crate::terminal::screen::scrollback::MAX_SCROLLBACK_LINES;
 use crate::terminal::wait::screen_wait::{ScreenWait, wait_for_screen};
 use crate::terminal::{Terminal, TerminalError};
@@ -103,11 +103,14 @@ impl ScreenHandler {
         let between = secrets.place_between(reader, terminal, past.end);
         past.end = between.await.map_err(TerminalError::from)?;
         let look = |model: &Model| secrets.screen(reader, terminal, model, params.rows());
-        let screen = self
+        let PastScreen { screen, gap } = self
             .screens
             .screen_at(terminal, past, params.rows(), look)
             .await?;
-        Ok(result(screen, params.format.unwrap_or_default(), true))
+        Ok(ScreenResult {
+            gap,
+            ..result(screen, params.format.unwrap_or_default(), true)
+        })
     }
 }
 
@@ -120,6 +123,7 @@ fn result(mut screen: Screen, format: ScreenFormat, settled: bool) -> ScreenResu
         screen,
         rendering,
         settled,
+        gap: None,
     }
 }
 
@@ -183,6 +187,7 @@ impl ScreenHandler {
             screen,
             rendering: Some(rendering),
             settled,
+            gap: None,
         })
     }
 }

@@ -201,6 +201,7 @@ impl Gate {
             Standing::Asked(info) => Consent::Pending(info),
             Standing::Denied(info) => Consent::Denied(info),
             Standing::Full => Consent::None,
+            Standing::TooLong(bytes) => Consent::TooLong(bytes),
         })
     }
 

@@ -35,6 +35,8 @@ pub(super) enum Consent {
     Pending(ApprovalInfo),
     /// A person has denied it.
     Denied(ApprovalInfo),
+    /// It is longer than this many bytes, and a person is not asked about what cannot be shown whole.
+    TooLong(usize),
 }
 
 impl Consent {
@@ -44,7 +46,7 @@ impl Consent {
 
     fn approval(&self) -> Option<&ApprovalInfo> {
         match self {
-            Self::None | Self::ByPerson | Self::ByModel => None,
+            Self::None | Self::ByPerson | Self::ByModel | Self::TooLong(_) => None,
             Self::Approved(info) | Self::Pending(info) | Self::Denied(info) => Some(info),
         }
     }
@@ -58,7 +60,7 @@ impl Consent {
                 let way = info.answered_way.unwrap_or_default();
                 Some(format!("a person, by {}", way.as_str()))
             }
-            Self::None | Self::Pending(_) | Self::Denied(_) => None,
+            Self::None | Self::Pending(_) | Self::Denied(_) | Self::TooLong(_) => None,
         }
     }
 }
@@ -125,7 +127,14 @@ impl Ruling {
     }
 
     /// The error of a command that is not allowed.
-    pub(crate) fn into_error(self) -> TerminalError {
+    pub(crate) fn into_error(mut self) -> TerminalError {
+        if let Consent::TooLong(bytes) = self.consent {
+            let reason = self.judgement.reason.take().unwrap_or_default();
+            let reason = format!(
+                "{reason}; it is longer than the {bytes} bytes that a person is asked about"
+            );
+            self.judgement.reason = Some(reason);
+        }
         let is_denied = self.judgement.effect == Effect::Deny;
         let is_rejected = matches!(self.consent, Consent::Denied(_));
         let refusal = Box::new(Refusal {

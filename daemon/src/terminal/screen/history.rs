@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use termd_proto::Offset;
 use termd_proto::recording::Keyframe;
 use termd_proto::screen::{Screen, ScreenRows};
+use termd_proto::terminal::Gap;
 use termd_vt::Model;
 
 use super::restore::{MAX_REPLAY_BYTES, replay};
@@ -92,6 +93,14 @@ fn invalid(field: &'static str, problem: String) -> TerminalError {
     TerminalError::Invalid { field, problem }
 }
 
+/// A screen as it was.
+#[derive(Debug)]
+pub(crate) struct PastScreen {
+    pub(crate) screen: Screen,
+    /// Output that is not kept, between the screen that was kept and this one.
+    pub(crate) gap: Option<Gap>,
+}
+
 /// The screen that was shown then. Its scrollback is what the rows ask for, as far as 64 MiB of output before
 /// make it.
 pub(crate) async fn screen_at(
@@ -100,7 +109,7 @@ pub(crate) async fn screen_at(
     past: Past,
     rows: ScreenRows,
     look: impl Fn(&Model) -> Screen,
-) -> Result<Screen, TerminalError> {
+) -> Result<PastScreen, TerminalError> {
     let wanted_rows = rows.from_row.unwrap_or(0).min(0).unsigned_abs();
     let at = past.end;
     let sizes = terminal.transcript.sizes(at).await?;
@@ -126,7 +135,11 @@ pub(crate) async fn screen_at(
             {
                 from = before.back(at.since(before).max(1));
             }
-            _ => return Ok(screen),
+            _ => {
+                let gaps = terminal.transcript.gaps().await?;
+                let gap = gaps.first_within(keyframe_at.unwrap_or_default(), at);
+                return Ok(PastScreen { screen, gap });
+            }
         }
     }
 }
