@@ -26,10 +26,13 @@ impl FromStr for OutputPosition {
     type Err = InvalidPosition;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `90` and `-90` are 90 seconds ago elsewhere. Here the first is an offset, and the second would look
-        // like one.
-        let number = text.strip_prefix('-').unwrap_or(text);
-        if number.bytes().all(|byte| byte.is_ascii_digit()) {
+        // `90`, `-90` and `1.5` are so many seconds ago elsewhere. Here the first is an offset, and the others
+        // would look like one.
+        let number = text.trim().trim_start_matches('-');
+        if number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        {
             let offset = text.parse().map_err(|_| InvalidPosition)?;
             return Ok(Self::Offset(Offset(offset)));
         }
@@ -77,7 +80,7 @@ mod tests {
             let moment = time.parse().map(OutputPosition::Time);
             assert_eq!(time.parse(), moment.map_err(|_| InvalidPosition), "{time}");
         }
-        for text in ["", "-", "-90", "1x", "18446744073709551616"] {
+        for text in ["", "-", "-90", "1.5", " 5", "1x", "18446744073709551616"] {
             assert_eq!(
                 text.parse::<OutputPosition>(),
                 Err(InvalidPosition),

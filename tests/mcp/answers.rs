@@ -1,7 +1,7 @@
 //! What the model reads of an answer: a header and plain lines, within a budget, with what matters.
 
 use serde_json::{Value, json};
-use termd_test_support::{McpClient, TestDaemon};
+use termd_test_support::{McpClient, TestDaemon, sh, wait_until};
 
 /// A build of 3,000 lines that fails with five errors, and its last lines.
 const BUILD: &str = r#"for i in $(seq 1 2990); do
@@ -221,4 +221,32 @@ fn one_word_says_where_things_stand_and_the_prompt_is_apart() {
     assert_eq!(closed["success"], true);
     let read = client.call("session_read", &json!({ "session_id": id, "offset": 0 }));
     assert_eq!(read["state"], "exited", "{read}");
+}
+
+/// What is not found may be among what is not kept.
+#[test]
+fn a_search_says_what_is_not_kept() {
+    let daemon = TestDaemon::configured("[store]\nterminal_quota = \"256KiB\"\n");
+    let mut daemons = daemon.client();
+    let script = "stty -opost; seq -w 0 9999999 | head -c 2097152";
+    let id = daemons.create_terminal(&sh(script));
+    daemons.ok("session.wait", &json!({ "id": id }));
+    wait_until("some of it is gone", || {
+        !daemons.ok("session.show", &json!({ "id": id }))["gaps"].is_null()
+    });
+    daemons.wait_until_stored();
+    for (set, tool, name) in [
+        ("session", "session_read", "session_id"),
+        ("session", "session_search", "session_id"),
+        ("terminal", "terminal_read", "sessionId"),
+        ("lean", "term_read", "id"),
+    ] {
+        let mut client = McpClient::start_with(&daemon, &[("TERMCTL_MCP_TOOLS", set)], &json!({}));
+        let found = client.call(tool, &json!({ name: id, "pattern": "no such line" }));
+        let said = found.to_string();
+        assert!(
+            said.contains("is no longer kept (store.terminal_quota)"),
+            "{tool}: {said}"
+        );
+    }
 }

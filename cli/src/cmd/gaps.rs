@@ -2,7 +2,7 @@
 
 use termd_client::{Link, gap_note};
 use termd_proto::screen::{Screen, ScreenResult};
-use termd_proto::terminal::{Gap, GapCause, ListScope, TerminalInfo};
+use termd_proto::terminal::{Gap, ListScope, TerminalInfo};
 use termd_proto::{Label, Offset, Tags, TerminalRef};
 
 use super::list::list;
@@ -12,16 +12,8 @@ use crate::output;
 
 /// The output before all that is kept, where there was some: all of it, if it was deleted.
 pub(super) fn beginning(info: &TerminalInfo) -> Option<Gap> {
-    let deleted = |gap: &&Gap| gap.cause == GapCause::Deleted;
-    let before_kept = Gap {
-        start: Offset::ZERO,
-        end: info.start,
-        // Retention, or a quota: the daemon does not note which.
-        cause: GapCause::Lost,
-    };
-    let has_begun_later = info.start > Offset::ZERO;
-    let found = info.gaps.iter().find(deleted).copied();
-    found.or(has_begun_later.then_some(before_kept))
+    let mut not_kept = info.not_kept().into_iter();
+    not_kept.find(|gap| gap.start == Offset::ZERO)
 }
 
 /// Says which output before all that is kept is gone.
@@ -32,9 +24,9 @@ pub(super) fn note_beginning(info: &TerminalInfo) {
 }
 
 /// Says which output before the end of a screen of the past is not kept: the screen was made without it.
-pub(super) fn note_before(info: &TerminalInfo, result: &ScreenResult) {
+pub(super) fn note_before(info: &TerminalInfo, wanted: Option<Offset>, result: &ScreenResult) {
     // A time may lead to the output before the gap that it is in.
-    let ends_before = |gap: &&Gap| gap.start == result.screen.end;
+    let ends_before = |gap: &&Gap| wanted.is_none() && gap.start == result.screen.end;
     let gap = result.gap.as_ref();
     if let Some(gap) = gap.or_else(|| info.gaps.iter().find(ends_before)) {
         output::note(&gap_note(*gap));
@@ -55,9 +47,8 @@ pub(super) async fn note_empty(
 
 /// Says which output of a terminal is not kept.
 pub(super) fn note_all(info: &TerminalInfo) {
-    let of_beginning = beginning(info).filter(|gap| !info.gaps.contains(gap));
-    for gap in of_beginning.iter().chain(&info.gaps) {
-        output::note(&format!("{}: {}", info.id, gap_note(*gap)));
+    for gap in info.not_kept() {
+        output::note(&format!("{}: {}", info.id, gap_note(gap)));
     }
 }
 

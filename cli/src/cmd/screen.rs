@@ -60,7 +60,7 @@ pub(super) async fn run(context: Context, args: ScreenArgs) -> Result<ExitCode, 
         _ => output::print_json(&result)?,
     }
     match &past {
-        Some(info) => gaps::note_before(info, &result),
+        Some(info) => gaps::note_before(info, request.at, &result),
         None => gaps::note_empty(&link, &id, &result.screen).await?,
     }
     let has_waited = args.wait_change || args.wait_change_after.is_some() || args.settle.is_some();

@@ -102,7 +102,7 @@ fn render(info: &TerminalInfo, display: Display) -> String {
     if info.agent_line.is_some() {
         lines.push_str(&facts_as_lines(&[("argv", command_line(&info.argv))]));
     }
-    for Gap { start, end, cause } in &info.gaps {
+    for Gap { start, end, cause } in info.not_kept() {
         let what = format!("bytes {start} to {end} ({})", cause.as_str());
         lines.push_str(&facts_as_lines(&[("not kept", what)]));
     }

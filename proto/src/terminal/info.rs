@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttachMode, CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, Stdio};
+use super::{
+    AttachMode, CloseCause, Confinement, EndCause, ExitStatus, Front, Gap, GapCause, Stdio,
+};
 use crate::acp::Meta;
 use crate::attention::Attention;
 use crate::id::{Label, Offset, TerminalId};
@@ -230,6 +232,21 @@ pub struct TerminalInfo {
     /// The `_meta` that it was created with.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl TerminalInfo {
+    /// All output that is not kept, in order: what went first, before `start`, and the `gaps`.
+    pub fn not_kept(&self) -> Vec<Gap> {
+        let of_beginning = Gap {
+            start: Offset::ZERO,
+            end: self.start,
+            cause: GapCause::Retention,
+        };
+        let is_named = |gap: &Gap| gap.start == Offset::ZERO;
+        let is_known = self.start == Offset::ZERO || self.gaps.iter().any(is_named);
+        let of_beginning = (!is_known).then_some(of_beginning);
+        of_beginning.iter().chain(&self.gaps).copied().collect()
+    }
 }
 
 /// Somebody who is attached to a terminal.

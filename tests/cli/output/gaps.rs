@@ -1,9 +1,11 @@
 //! What `termctl show` and `termctl read` print about output that was dropped.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use termd_test_support::{TestDaemon, assert_members, merged, sh, wait_until};
+use termd_test_support::{TestDaemon, assert_members, merged, sh, wait_until, wait_until_within};
 
 use crate::termctl::{TermctlOutput, ok, termctl};
 
@@ -155,7 +157,8 @@ fn a_search_and_a_screen_say_what_is_not_kept() {
         for (at, is_in_gap) in [
             (flooded.start, false),
             (flooded.start + 9, true),
-            (flooded.end + 8, false),
+            // It is drawn over that of before the gap.
+            (flooded.end + 8, true),
         ] {
             let output = termctl(daemon, &[verb, &[at.to_string().as_str()]].concat());
             let want = if is_in_gap {
@@ -166,6 +169,47 @@ fn a_search_and_a_screen_say_what_is_not_kept() {
             assert_eq!((output.code, output.err), (Some(0), want), "{verb:?} {at}");
         }
     }
+}
+
+/// How long the oldest output may take to go.
+const IS_DROPPED: Duration = Duration::from_mins(1);
+
+#[test]
+fn output_that_is_gone_from_the_beginning_is_named() {
+    let daemon = TestDaemon::configured("[store]\ntotal_quota = \"4MiB\"\n");
+    let mut client = daemon.client();
+    let mut run = |bytes: u64| {
+        // What is packed counts, and this does not shrink.
+        let script = format!("head -c {bytes} /dev/urandom | base64");
+        let id = client.create_terminal(&sh(&script));
+        client.ok("session.wait", &json!({ "id": id }));
+        client.ok("session.close", &json!({ "id": id }));
+        id
+    };
+    let (old, _) = (run(2 << 20), run(12 << 20));
+    let mut start = 0;
+    wait_until_within(IS_DROPPED, "the oldest output is gone", || {
+        let info = client.ok("session.show", &json!({ "id": old }));
+        start = info["start"].as_u64().unwrap();
+        start > 0
+    });
+    let note = format!("output from offset 0 to {start} is no longer kept (retention)\n");
+    for format in ["asciicast", "raw", "text", "html"] {
+        let output = termctl(&daemon, &["export", &old, "--format", format]);
+        assert_eq!(
+            (output.code, output.err),
+            (Some(0), format!("termctl: {note}")),
+            "{format}"
+        );
+    }
+    let found = termctl(&daemon, &["search", "-t", &old, "0000001"]);
+    assert_eq!(found.err, format!("termctl: {old}: {note}"));
+    let shown = ok(&daemon, &["show", &old]);
+    let not_kept = format!("bytes 0 to {start} (retention)");
+    assert!(
+        shown.lines().any(|line| line.ends_with(&not_kept)),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use termd_client::ClientError;
 use termd_excerpt::ErrorLines;
 use termd_proto::Offset;
-use termd_proto::terminal::ReadResult;
+use termd_proto::terminal::{Gap, ReadResult};
 
 use super::omitted::Omitted;
 use super::pages::Pages;
@@ -173,7 +173,10 @@ impl Pages<'_> {
 /// Text, and the offset of what follows it.
 pub(in crate::tool) struct Piece {
     pub(in crate::tool) text: String,
+    pub(in crate::tool) start: Offset,
     pub(in crate::tool) end: Offset,
+    /// Output before it that is not kept.
+    pub(in crate::tool) gap: Option<Gap>,
 }
 
 impl Piece {
@@ -181,7 +184,9 @@ impl Piece {
     fn of(read: ReadResult, from: Offset) -> Self {
         Self {
             text: read.text.unwrap_or_default(),
+            start: read.start.max(from),
             end: read.end.max(from),
+            gap: read.gap,
         }
     }
 }

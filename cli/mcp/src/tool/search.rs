@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use regex::Regex;
 use serde_json::json;
-use termd_client::ClientError;
+use termd_client::{ClientError, gap_note};
 use termd_excerpt::short_line;
 use termd_proto::Offset;
+use termd_proto::terminal::Gap;
 
 use super::answer::ToolError;
 use super::excerpt::Bounds;
@@ -96,6 +97,9 @@ impl Pages<'_> {
         let (mut at, mut matches) = (from, 0);
         while at < until {
             let piece = self.first_lines((at, until), PAGE).await?;
+            if let Some(gap) = piece.gap {
+                shown.gap(gap);
+            }
             for (number, line) in (0..).zip(piece.text.lines()) {
                 if !query.pattern.is_match(line) {
                     shown.other(line);
@@ -104,9 +108,10 @@ impl Pages<'_> {
                 matches += 1;
                 if shown.has_room() {
                     let offset = match number {
-                        0 => at,
+                        0 => piece.start,
                         lines => {
-                            let before = self.read((at, until), MAX_OUTPUT_BYTES, Some(lines));
+                            let before = (piece.start, until);
+                            let before = self.read(before, MAX_OUTPUT_BYTES, Some(lines));
                             before.await?.end
                         }
                     };
@@ -167,6 +172,13 @@ impl<'a> Shown<'a> {
         self.push(&format!("{offset}: "), line);
         self.matches += 1;
         self.after = self.query.context;
+    }
+
+    /// Says that lines are missing: what is not found may be among them.
+    fn gap(&mut self, gap: Gap) {
+        self.before.clear();
+        self.after = 0;
+        self.push("", &format!("[{}]", gap_note(gap)));
     }
 
     fn other(&mut self, line: &str) {

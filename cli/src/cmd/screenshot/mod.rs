@@ -70,7 +70,7 @@ pub(super) async fn run(context: Context, args: &ScreenshotArgs) -> Result<ExitC
     };
     let shown = link.repeat(&request).await?;
     match &past {
-        Some(info) => gaps::note_before(info, &shown),
+        Some(info) => gaps::note_before(info, request.at, &shown),
         None => gaps::note_empty(&link, &id, &shown.screen).await?,
     }
     let screen = shown.screen;

@@ -68,6 +68,7 @@ pub(super) const REPOSITORY_SETTINGS: &[(&str, MissingPath, &str)] = &[
         "names a directory of programs, also for a prompt",
     ),
     ("rust-toolchain", IGNORE, "the same"),
+    (".tool-versions", IGNORE, "the same (asdf's `path:`)"),
     (
         ".vscode",
         create_for(&[
@@ -121,7 +122,14 @@ pub(super) const REPOSITORY_SETTINGS: &[(&str, MissingPath, &str)] = &[
         IGNORE,
         "run by R, and by RStudio for a project",
     ),
+    (
+        ".Renviron",
+        IGNORE,
+        "read by R before it, and names files that R runs",
+    ),
     (".irbrc", IGNORE, "run by irb"),
+    (".rdbgrc", IGNORE, "run by Ruby's debugger"),
+    (".byebugrc", IGNORE, "run by byebug"),
     (".pryrc", IGNORE, "run by Pry"),
     (".pdbrc", IGNORE, "run by Python's debugger"),
     (".iex.exs", IGNORE, "run by Elixir's shell"),
@@ -185,6 +193,7 @@ pub(super) const PROTECTED_EVERYWHERE: &[(&str, &str)] = &[
     (".hg", "Mercurial"),
     (".jj", "Jujutsu"),
     (".sl", "Sapling"),
+    (".pijul", "Pijul"),
 ];
 
 /// Files of the home directory that run later, by every shell and program of the person. They matter

@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use termd_client::gap_note;
 use termd_proto::TerminalRef;
 use termd_proto::search::{
     MAX_PATTERN_BYTES, OutputHit, PatternKind, SearchFilter, SearchHit, SearchIn, SearchOutput,
 };
+use termd_proto::terminal::ShowTerminal;
 
 use super::params::MAX_NAME_CHARS;
 use super::results::{self, success};
@@ -48,6 +50,7 @@ pub(super) fn tool() -> Tool {
 }
 
 async fn search(call: Call, arguments: Arguments) -> Outcome {
+    let terminal = arguments.session_id.map(TerminalRef);
     let request = SearchOutput {
         pattern: arguments.pattern,
         kind: Some(if arguments.regex {
@@ -58,7 +61,7 @@ async fn search(call: Call, arguments: Arguments) -> Outcome {
         // Of commands `session_history` is the list.
         within: Some(SearchIn::Output),
         filter: Some(SearchFilter {
-            terminal: arguments.session_id.map(TerminalRef),
+            terminal: terminal.clone(),
             failed: arguments.failed,
             ..SearchFilter::default()
         }),
@@ -74,11 +77,16 @@ async fn search(call: Call, arguments: Arguments) -> Outcome {
         &mut facts,
         json!({ "count": hits.len(), "hits": hits, "next_cursor": page.next_cursor }),
     );
+    let mut messages = Vec::new();
     if page.timed_out {
-        add(
-            &mut facts,
-            json!({ "message": "not all was searched: go on with next_cursor" }),
-        );
+        messages.push("not all was searched: go on with next_cursor".to_owned());
+    }
+    if let Some(id) = terminal {
+        let info = call.backend().pool().repeat(&ShowTerminal { id }).await?;
+        messages.extend(info.not_kept().into_iter().map(gap_note));
+    }
+    if !messages.is_empty() {
+        add(&mut facts, json!({ "message": messages.join("; ") }));
     }
     Ok(ToolAnswer::Facts(facts.into()))
 }
