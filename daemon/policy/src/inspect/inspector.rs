@@ -66,14 +66,8 @@ impl CommandSink for Inspector {
             return;
         }
         let Some(program) = known_program(name, &self.inspection.state) else {
-            // The arguments of a function are known where it is called.
-            let raw = name.raw.trim_matches(['"', '{', '}']);
-            let is_parameter = raw.strip_prefix('$').is_some_and(|rest| {
-                let rest = rest.trim_start_matches('{');
-                matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
-            });
             let is_built = self.inspection.built.contains(&name.raw);
-            if (self.inspection.definitions > 0 && is_parameter) || is_built {
+            if self.inspection.awaits_call(name) || is_built {
                 self.inspection.add_command(&name.text, words, None, span);
                 return;
             }
