@@ -316,6 +316,7 @@ fn ordinary_shell_is_never_unknown() {
             "[[ $x =~ ^[a-z]+$ ]] && echo y",
             "[[ -f x && ! -d y || $a == b* ]]",
             "diff <(ls a) <(ls b)",
+            "bash -c 'sort <(echo b) <(echo a)'",
             "ls *.rs **/*.toml [a-c]? {a,b}.txt",
             "echo {1..10} {a..z}",
             "echo \"it's\" 'say \"hi\"' a\\ b",
