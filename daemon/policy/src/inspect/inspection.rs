@@ -16,7 +16,7 @@ use super::written::WrittenFiles;
 use crate::danger::Danger;
 use crate::program::kind::{ProgramKind, base_name};
 use crate::program::table::Programs;
-use crate::program::wrapper;
+use crate::program::wrapper::{self, typed_keys::TypedKeys};
 use crate::shell::state::ShellState;
 use crate::shell::text::quote::command_text;
 use crate::shell::word::{Word, joined};
@@ -104,6 +104,8 @@ pub(crate) struct Inspection {
     pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
     pub(super) definitions: usize,
+    /// What the text has typed into other terminals since a line was ended there.
+    pub(super) typed_ahead: TypedKeys,
     /// The settings of git that the text sets by variables.
     pub(crate) git_settings: Vec<(String, String)>,
     /// What the text reads and sends.
@@ -201,6 +203,7 @@ impl Inspection {
             written: self.written.clone(),
             stdin_of_shell: self.stdin_of_shell.clone(),
             script_of_stdin: self.script_of_stdin.clone(),
+            typed_ahead: self.typed_ahead.clone(),
             is_aside: true,
             command_count: self.command_count,
             read_bytes: self.read_bytes,
