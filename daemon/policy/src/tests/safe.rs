@@ -317,6 +317,8 @@ fn ordinary_shell_is_never_unknown() {
             "[[ -f x && ! -d y || $a == b* ]]",
             "diff <(ls a) <(ls b)",
             "bash -c 'sort <(echo b) <(echo a)'",
+            "killall node",
+            "cat /proc/sys/net/ipv4/ip_forward",
             "ls *.rs **/*.toml [a-c]? {a,b}.txt",
             "echo {1..10} {a..z}",
             "echo \"it's\" 'say \"hi\"' a\\ b",
