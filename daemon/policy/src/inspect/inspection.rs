@@ -7,7 +7,7 @@ use super::command_danger::DaemonSearch;
 use super::fetched::Fetched;
 use super::finding::{DangerousCommand, Finding, InspectedCommand};
 use super::function_calls::FunctionCalls;
-use super::program_word::unknown_name_end;
+use super::program_word::{is_parameter, unknown_name_end};
 use super::script_of_stdin::ScriptOfStdin;
 use super::secret_flow::SecretFlow;
 use super::stdin::Stdin;
@@ -16,7 +16,7 @@ use super::written::WrittenFiles;
 use crate::danger::Danger;
 use crate::program::kind::{ProgramKind, base_name};
 use crate::program::table::Programs;
-use crate::program::wrapper;
+use crate::program::wrapper::{self, typed_keys::TypedKeys};
 use crate::shell::state::ShellState;
 use crate::shell::text::quote::command_text;
 use crate::shell::word::{Word, joined};
@@ -104,6 +104,8 @@ pub(crate) struct Inspection {
     pub(super) built: Vec<String>,
     /// Functions that are being read where they are defined.
     pub(super) definitions: usize,
+    /// What the text has typed into other terminals since a line was ended there.
+    pub(super) typed_ahead: TypedKeys,
     /// The settings of git that the text sets by variables.
     pub(crate) git_settings: Vec<(String, String)>,
     /// What the text reads and sends.
@@ -201,6 +203,7 @@ impl Inspection {
             written: self.written.clone(),
             stdin_of_shell: self.stdin_of_shell.clone(),
             script_of_stdin: self.script_of_stdin.clone(),
+            typed_ahead: self.typed_ahead.clone(),
             is_aside: true,
             command_count: self.command_count,
             read_bytes: self.read_bytes,
@@ -324,6 +327,11 @@ impl Inspection {
         if danger.as_ref().is_some_and(|danger| danger.runs_unread) {
             self.note_possible(span);
         }
+        // A name that splits may hold the first arguments too.
+        let in_name = words
+            .first()
+            .filter(|name| name.splits && !self.awaits_call(name));
+        let in_name = in_name.map(|name| Word::unknown(name.span));
         let is_unlikely = self.is_unlikely;
         let is_persons = self.front == Some(Front::Cli);
         let danger = danger
@@ -340,8 +348,8 @@ impl Inspection {
                 .first()
                 .is_some_and(|name| wrapper::is_installed(&name.text)),
             is_certain: true,
-            args: args.to_vec(),
             arguments: joined(args),
+            args: in_name.into_iter().chain(args.iter().cloned()).collect(),
             finding: danger.map(|danger| Finding {
                 verdict: danger.verdict,
                 reason: danger.reason,
@@ -350,6 +358,12 @@ impl Inspection {
                 is_read: !danger.runs_unread,
             }),
         });
+    }
+
+    /// Whether a word is an argument of the function whose definition is read. It is known where the function is
+    /// called.
+    pub(super) fn awaits_call(&self, word: &Word) -> bool {
+        self.definitions > 0 && is_parameter(word)
     }
 
     fn add_dangerous(&mut self, program: &str, args: &[Word]) {

@@ -20,12 +20,14 @@ use crate::program::kind::base_name;
 use crate::program::output::fetches;
 use crate::program::wrapper;
 use crate::program::wrapper::inner_command::InnerCommand;
+use crate::program::wrapper::typed_keys::{Editing, TypedKeys};
 use crate::shell::expansion::source::Nesting;
 use crate::shell::state::Content;
 use crate::shell::word::{UNKNOWN, Word};
 
 pub(super) const FETCHED: &str = "it runs what is fetched or decoded, unseen";
 pub(super) const COMPUTED: &str = "it runs what another command prints";
+const EDITED: &str = "it types keys that change a line in a way that is not known";
 
 /// Inspects scripts and commands, and all that is in them.
 #[derive(Debug, Default)]
@@ -66,14 +68,8 @@ impl CommandSink for Inspector {
             return;
         }
         let Some(program) = known_program(name, &self.inspection.state) else {
-            // The arguments of a function are known where it is called.
-            let raw = name.raw.trim_matches(['"', '{', '}']);
-            let is_parameter = raw.strip_prefix('$').is_some_and(|rest| {
-                let rest = rest.trim_start_matches('{');
-                matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
-            });
             let is_built = self.inspection.built.contains(&name.raw);
-            if (self.inspection.definitions > 0 && is_parameter) || is_built {
+            if self.inspection.awaits_call(name) || is_built {
                 self.inspection.add_command(&name.text, words, None, span);
                 return;
             }
@@ -253,6 +249,34 @@ impl Inspector {
         }
     }
 
+    /// The lines that keys may make: alone, and behind what the text has typed before into any terminal. What waits
+    /// for its Enter is a line, too: another text may send that.
+    fn lines_of_keys(&mut self, keys: TypedKeys, span: Span) -> Vec<String> {
+        let TypedKeys { text, editing } = keys;
+        let before = std::mem::take(&mut self.inspection.typed_ahead);
+        if before.text.is_empty() && editing == Editing::Moves && text.chars().all(|c| c == UNKNOWN)
+        {
+            return Vec::new();
+        }
+        let behind = format!("{}{text}", before.text);
+        let waiting = behind.rsplit('\n').next().unwrap_or_default();
+        let editing = editing.max(before.editing);
+        if !waiting.is_empty() {
+            self.inspection.typed_ahead = TypedKeys {
+                text: waiting.to_owned(),
+                editing,
+            };
+        }
+        if editing != Editing::Nothing {
+            self.inspection.note(Verdict::Unknown, EDITED, span);
+        }
+        if before.text.is_empty() {
+            vec![text]
+        } else {
+            vec![text, behind]
+        }
+    }
+
     /// Inspects what a variable makes programs run.
     fn variable(&mut self, name: &str, value: &str, span: Span, depth: usize) {
         let programs = self.inspection.programs.clone();
@@ -299,6 +323,12 @@ impl Inspector {
                 } else {
                     self.foreign(program, &text, span_of(at));
                     inspect_script(self, &text, Nesting::Within(span_of(at)), stdin, depth);
+                }
+            }
+            InnerCommand::Keys { keys, at } => {
+                for text in self.lines_of_keys(keys, span_of(at)) {
+                    let line = InnerCommand::Line { text, at };
+                    self.inner(program, line, args, &Stdin::Given, span, depth);
                 }
             }
             InnerCommand::Script {

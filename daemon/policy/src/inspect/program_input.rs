@@ -16,7 +16,7 @@ use crate::shell::expansion::Scope;
 use crate::shell::expansion::choices::Choices;
 use crate::shell::expansion::printed::{is_descriptor, is_stdin, printed};
 use crate::shell::expansion::source::Nesting;
-use crate::shell::word::Word;
+use crate::shell::word::{UNKNOWN, Word};
 
 const MAKEFILE: &str = "it runs the makefile that it reads";
 
@@ -146,7 +146,9 @@ impl Inspector {
 
     /// What the descriptor holds that a word names.
     fn held_by(&mut self, word: &Word, stdin: &Stdin) -> Stdin {
-        if let Some((_, inner)) = word.raw.split_once("<(") {
+        if let Some((_, inner)) = word.raw.split_once("<(")
+            && word.text.contains(UNKNOWN)
+        {
             let inner = inner.rsplit_once(')').map_or(inner, |(inner, _)| inner);
             let scope = Scope::of(&self.inspection.state);
             let text = printed(inner, scope, &mut Choices::none());
@@ -256,7 +258,7 @@ fn is_line_client(program: &str) -> bool {
 
 /// The words that name a descriptor which a program runs, and whether other such words may.
 fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Vec<&'a Word>, bool) {
-    let is_descriptor = |word: &&Word| names_descriptor(&word.text) || word.raw.contains("<(");
+    let is_descriptor = |word: &&Word| names_descriptor(&word.text);
     let files = danger::run_files(table, program, args);
     let runs_code = program_kind(program) == ProgramKind::Code
         || matches!(program, "sed" | "gsed")
@@ -292,7 +294,7 @@ fn descriptors<'a>(table: &ProgramTable, program: &str, args: &'a [Word]) -> (Ve
     (run, !other.is_empty() && table.runs_others(program))
 }
 
-/// Whether a word names a descriptor: `/dev/stdin`, `--file=/dev/fd/3`.
+/// Whether a word names a descriptor: `/dev/stdin`, `--file=/dev/fd/3`, and `<(…)` outside of quotes.
 fn names_descriptor(text: &str) -> bool {
     let places = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"];
     places.iter().any(|place| text.contains(place))

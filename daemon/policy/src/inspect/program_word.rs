@@ -11,6 +11,15 @@ pub(super) fn is_descriptor_variable(word: &Word) -> bool {
     inner.is_some_and(|raw| raw.ends_with(']') && !raw.contains([',', '.']))
 }
 
+/// Whether a word is an argument of the function or the script that it stands in, or all of them: `$1`, `"$@"`.
+pub(super) fn is_parameter(word: &Word) -> bool {
+    let raw = word.raw.trim_matches(['"', '{', '}']);
+    raw.strip_prefix('$').is_some_and(|rest| {
+        let rest = rest.trim_start_matches('{');
+        matches!(rest, "@" | "*") || rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 /// Whether the name of a word's program is only known once it runs, or is a pattern that the shell
 /// replaces.
 pub(super) fn is_computed(word: &Word) -> bool {

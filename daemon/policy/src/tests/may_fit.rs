@@ -257,6 +257,62 @@ fn no_spelling_passes_a_rule_about_words() {
     }
 }
 
+/// A name that the shell splits may hold the first operands too: `$c` is `git push` where the file says so.
+#[test]
+fn no_computed_name_passes_a_rule_about_operands() {
+    let policy = rules("[[rules]]\neffect = 'deny'\nprogram = 'git'\noperands = ['push']").unwrap();
+    let lines = [
+        "c=$(cat cmdfile); $c",
+        "$(cat cmdfile)",
+        "`cat cmdfile`",
+        "$(< cmdfile)",
+        "mapfile -t c < cmdfile; ${c[0]}",
+        "mapfile -t c < cmdfile; \"${c[@]}\"",
+        "while read l; do $l; done < cmdfile",
+        "for l in $(cat cmdfile); do $l; done",
+        "$CMD",
+        "$CMD x",
+        "$CMD push",
+        "$EDITOR x",
+        "$1",
+        "\"$@\"",
+        "exec $c",
+        "command $c",
+        "builtin $c",
+        "env $c",
+        "env A=b $c",
+        "xargs $c",
+        "sudo $c",
+        "sudo -u x $c",
+        "time $c",
+        "nice -n 5 $c",
+        "nohup $c &",
+        "timeout 5 $c",
+        "if $c; then ls; fi",
+        "f() { $c; }; f",
+        "f() { $1; }; f $x",
+        "f() { \"$@\"; }; f git push",
+        "f() { \"$@\"; }; f $x",
+    ];
+    let passing = passing(&policy, &lines);
+    assert!(passing.is_empty(), "{passing:#?}");
+    for line in [
+        "\"$c\"",
+        "env \"$c\"",
+        "\"$(cat cmdfile)\"",
+        "while read l; do \"$l\"; done < cmdfile",
+        "f() { \"$@\"; }; f git pull",
+        "retry() { for i in 1 2 3; do \"$@\" && return; done; }; retry curl x",
+        "\"$EDITOR\" x",
+        "$HOME/bin/tool x",
+        "c=ls; $c -l",
+        "c='git pull'; $c",
+    ] {
+        let judgement = under(&policy, line, false);
+        assert_eq!(judgement.effect, Effect::Allow, "{line}: {judgement:?}");
+    }
+}
+
 /// Whether an option takes a value is not always known, so the word behind it may be none of the operands.
 #[test]
 fn no_option_passes_a_rule_about_operands() {

@@ -16,6 +16,10 @@ pub(crate) enum Slot {
     Command,
     /// A line for a shell. As operands, these are joined by a space.
     Line,
+    /// A text that is typed into another terminal. As operands, these are joined by a space.
+    Input,
+    /// A byte that is typed into another terminal, by its number.
+    Byte,
     /// Code of an interpreter.
     Code,
     /// Statements of SQL.
@@ -42,11 +46,13 @@ pub(crate) enum Slot {
     Any,
 }
 
-const SLOTS: [(&str, Slot); 14] = [
+const SLOTS: [(&str, Slot); 16] = [
     ("ANY", Slot::Any),
     ("INSIDE", Slot::Inside),
     ("COMMAND", Slot::Command),
     ("LINE", Slot::Line),
+    ("INPUT", Slot::Input),
+    ("BYTE", Slot::Byte),
     ("CODE", Slot::Code),
     ("SQL", Slot::Sql),
     ("REDIS", Slot::Redis),
@@ -223,7 +229,10 @@ impl Form {
                 let patterns = patterns(word);
                 let is_rest = |pattern: &Pattern| {
                     pattern.text.is_empty()
-                        && matches!(pattern.slot, Some(Slot::Command | Slot::Line | Slot::Shell))
+                        && matches!(
+                            pattern.slot,
+                            Some(Slot::Command | Slot::Line | Slot::Input | Slot::Shell)
+                        )
                 };
                 if patterns.iter().any(is_rest) && !terms.contains(&Term::Mark) {
                     operands_before_rest = Some(operands);
@@ -387,7 +396,8 @@ impl<'a> Matching<'_, 'a> {
             Fitting::Slot(slot, text) => {
                 let is_rest = text.len() == word.len();
                 self.fill(slot, at, text, is_rest);
-                let takes_rest = matches!(slot, Slot::Command | Slot::Line | Slot::Shell);
+                let takes_rest =
+                    matches!(slot, Slot::Command | Slot::Line | Slot::Input | Slot::Shell);
                 if is_rest && takes_rest {
                     return Some(Progress::Done);
                 }

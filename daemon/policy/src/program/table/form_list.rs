@@ -45,8 +45,8 @@ impl<'de> Deserialize<'de> for StartForm {
             return Ok(Self(form));
         }
         Err(de::Error::custom(
-            "the form does not say what is started: write one of COMMAND, LINE, PROGRAM, SHELL, CODE, SQL, REDIS, \
-             MONGO, SETTING, KEY and VARIABLE there, as in `exec -- COMMAND`",
+            "the form does not say what is started: write one of COMMAND, LINE, INPUT, BYTE, PROGRAM, SHELL, CODE, \
+             SQL, REDIS, MONGO, SETTING, KEY and VARIABLE there, as in `exec -- COMMAND`",
         ))
     }
 }

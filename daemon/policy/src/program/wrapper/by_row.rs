@@ -6,6 +6,7 @@ use super::inner_command::{InnerCommand, ObeyedHome};
 use super::less::less_options;
 use super::option_words::quoted_words;
 use super::shells::shell_line;
+use super::typed_keys::TypedKeys;
 use crate::glob::Case;
 use crate::program::kind::{SqlClient, base_name};
 use crate::program::options::{Order, Valued, options};
@@ -83,6 +84,15 @@ fn of_slot(table: &ProgramTable, filled: Filled<'_>, args: &[Word]) -> Vec<Inner
         Slot::Shell => shell_line("sh", rest),
         Slot::Line if is_rest => InnerCommand::joined_line(args, at),
         Slot::Line | Slot::Command => vec![InnerCommand::line((at, text))],
+        Slot::Input => {
+            let words: Vec<&str> = rest.iter().skip(1).map(|word| word.text.as_str()).collect();
+            let keys = TypedKeys::of_text(&[&[text], words.as_slice()].concat().join(" "));
+            vec![InnerCommand::Keys { keys, at }]
+        }
+        Slot::Byte => {
+            let keys = TypedKeys::of_byte(text);
+            vec![InnerCommand::Keys { keys, at }]
+        }
         Slot::Code => vec![InnerCommand::code((at, text))],
         Slot::Any => vec![InnerCommand::Any],
         Slot::Sql => sql(SqlClient::Sql),

@@ -1,6 +1,7 @@
 //! What a command starts.
 
 use super::batch_command::BatchCommand;
+use super::typed_keys::TypedKeys;
 use crate::program::kind::SqlClient;
 use crate::shell::word::{Word, joined};
 
@@ -15,6 +16,8 @@ pub(crate) enum InnerCommand {
     Batch(BatchCommand),
     /// A line for a shell.
     Line { text: String, at: usize },
+    /// Keys that are typed into another terminal.
+    Keys { keys: TypedKeys, at: usize },
     /// A script of a shell, with the words that it gets as `$0`, `$1` and so on.
     Script {
         text: String,

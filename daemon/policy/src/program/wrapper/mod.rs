@@ -15,6 +15,7 @@ mod option_words;
 mod parallel;
 mod sed_script;
 mod shells;
+pub(crate) mod typed_keys;
 pub(crate) mod vim_script;
 
 use crate::program::table::ProgramTable;

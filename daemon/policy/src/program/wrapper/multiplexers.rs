@@ -1,6 +1,7 @@
 //! Commands in the windows of a multiplexer: tmux(1), screen(1).
 
 use super::inner_command::InnerCommand;
+use super::typed_keys::TypedKeys;
 use crate::program::options::{Order, Valued, options};
 use crate::shell::word::Word;
 use crate::word_list::is_listed;
@@ -48,10 +49,14 @@ fn tmux_command(words: &[Word], at: usize) -> Option<InnerCommand> {
     let has_format = words.iter().any(|word| word.text.contains("#("));
     let parsed = match verb.text.as_str() {
         // A command of the copy mode may be given the output.
-        "send-keys" | "send" if inner.iter().any(|word| word.text == "-X") => {
-            return Some(InnerCommand::Any);
+        "send-keys" | "send" => {
+            let given = options(inner, Valued::These("c t N"), Order::OptionsFirst);
+            if given.has_exactly("X") || has_format {
+                return Some(InnerCommand::Any);
+            }
+            let keys = TypedKeys::of_tmux(&given);
+            return Some(InnerCommand::Keys { keys, at });
         }
-        "send-keys" | "send" => options(inner, Valued::These("t N"), Order::OptionsFirst),
         "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
         | "respawn-pane" | "respawn-window" | "pipe-pane" => {
             options(inner, INNER, Order::OptionsFirst)
@@ -72,23 +77,16 @@ fn tmux_command(words: &[Word], at: usize) -> Option<InnerCommand> {
     if has_format || is_branch {
         return Some(InnerCommand::Any);
     }
-    let is_key = |text: &str| matches!(text, "Enter" | "C-m" | "KPEnter" | "C-j");
     let words: Vec<&str> = parsed
         .operands
         .iter()
-        .map(|(_, text)| {
-            if is_key(text) {
-                "\n"
-            } else {
-                text.trim_end_matches(';')
-            }
-        })
+        .map(|(_, text)| text.trim_end_matches(';'))
         .collect();
     let text = words.join(" ");
     (!text.trim().is_empty()).then_some(InnerCommand::Line { text, at })
 }
 
-/// The command of screen(1), or the line that `stuff` types.
+/// The command of screen(1), or the keys that `stuff` types.
 pub(super) fn screen(args: &[Word]) -> Vec<InnerCommand> {
     const VALUED: Valued<'_> = Valued::These("S c e h p s t T x r");
     let options = options(args, VALUED, Order::OptionsFirst);
@@ -98,13 +96,15 @@ pub(super) fn screen(args: &[Word]) -> Vec<InnerCommand> {
     let Some((at, first)) = options.operands.first() else {
         return Vec::new();
     };
-    if matches!(*first, "backtick" | "bind" | "bindkey" | "eval") {
+    if matches!(
+        *first,
+        "backtick" | "bind" | "bindkey" | "eval" | "paste" | "process"
+    ) {
         return vec![InnerCommand::Any];
     }
     if *first == "stuff" {
-        let text = options.operand(1).unwrap_or_default();
-        let text = text.replace("\\n", "\n").replace("^M", "\n");
-        return vec![InnerCommand::Line { text, at: at + 1 }];
+        let keys = TypedKeys::of_screen(options.operand(1).unwrap_or_default());
+        return vec![InnerCommand::Keys { keys, at: at + 1 }];
     }
     InnerCommand::argv(args.get(*at..).unwrap_or_default())
 }

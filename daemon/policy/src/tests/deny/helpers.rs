@@ -415,3 +415,62 @@ fn a_line_for_the_debugger_of_perl_is_judged() {
         ],
     );
 }
+
+/// Keys make lines, also together with those of an earlier command of the text.
+#[test]
+fn typed_keys_hide_no_program() {
+    GIT.all_are_stopped(
+        None,
+        &[
+            "tmux send-keys git Space push Enter",
+            "tmux send -t 0 g i t Space p u s h C-m",
+            "tmux send-keys \"git pu\" sh Enter",
+            "tmux send-keys ls Enter git Space push Enter",
+            "tmux send-keys -l 'git pu'; tmux send-keys sh Enter",
+            "tmux send-keys -l 'gi' \\; send-keys 't push' Enter",
+            "tmux send-keys g; sleep 1; tmux send-keys it; tmux send-keys ' push' C-j",
+            "for k in g i t; do tmux send-keys $k; done; tmux send-keys Enter",
+            "tmux send-keys -H 67 69 74 20 70 75 73 68 0a",
+            "tmux send-keys 0x67 it Enter",
+            "tmux send-keys C-c git Enter",
+            "tmux send-keys -X copy-pipe git",
+            "tmux send-keys $x Enter",
+            "tmux send-keys Up Enter",
+            "tmux send-keys Up",
+            "tmux send-keys C-r gi Enter",
+            "tmux send-keys -H zz 0a",
+            "tmux send-keys -N $n g",
+            "tmux send-keys gix BSpace t Enter",
+            "tmux send-keys gix; tmux send-keys BSpace; tmux send-keys t Enter",
+            "screen -X stuff 'gi'; screen -X stuff 't push^M'",
+            "screen -S x -X stuff 'gi\\164 push\\015'",
+            "screen -X stuff \"git push$(printf '\\r')\"",
+            "screen -X stuff '^P^M'",
+            "screen -X paste .",
+            "zellij action write-chars 'git pu'; zellij action write-chars sh; zellij action write 10",
+            "zellij action write 103 105 116 10",
+            "kitty @ send-text 'git push\\n'",
+            "kitten @ send-text --match title:x 'gi\\x74 push\\r'",
+            "kitty @ launch git push",
+            "wezterm cli send-text --pane-id 3 --no-paste 'git push'",
+        ],
+    );
+    GIT.none_is_asked_about(
+        None,
+        &[
+            "tmux send-keys 'npm test' Enter",
+            "tmux send-keys -t \"$pane\" C-c 'npm test' Enter",
+            "tmux send-keys npm Space test; tmux send-keys Enter",
+            "tmux send-keys -t 0 C-c",
+            "tmux send-keys Escape",
+            "tmux send-keys q",
+            "tmux send-keys Enter",
+            "tmux send-keys -l 'npm test'; tmux send-keys C-m; tmux send-keys ls Enter",
+            "screen -X stuff 'npm test\\n'",
+            "zellij action write-chars 'npm test'; zellij action write 10",
+            "kitty @ send-text 'npm test\\n'",
+            "wezterm cli send-text 'npm test'",
+            "kitty npm start",
+        ],
+    );
+}
