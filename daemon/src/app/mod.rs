@@ -266,9 +266,12 @@ fn daemon(paths: &Paths) -> Daemon {
     let client = program
         .as_deref()
         .map(|path| path.with_file_name("termctl"));
+    // A socket that was named may lie in a directory of others.
+    let runtime_dir = paths.socket.parent().filter(|path| path.ends_with("termd"));
     let own = [
         config_dir,
         Some(&paths.state_dir),
+        Some(runtime_dir.unwrap_or(&paths.socket)),
         program.as_deref(),
         client.as_deref(),
     ];

@@ -1,5 +1,5 @@
 //! Commands that name a file of termd's own, and may do more than read it: its configuration, its state,
-//! its units, its program, and what the kernel shows of its processes.
+//! its runtime directory, its units, its program, and what the kernel shows of its processes.
 //!
 //! What writes such a file decides what termd asks about. One rule holds for all programs, since the
 //! table cannot know each of their options that writes.
@@ -19,12 +19,13 @@ use crate::shell::word::{UNKNOWN, Word};
 use crate::word_list::is_listed;
 
 /// Where termd's files are without XDG variables. A pattern stands for one name.
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 6] = [
     "~/.config/termd",
     "~/.local/state/termd",
     "~/.local/share/termd",
     "~/.config/systemd/user/termd.*",
     "~/.local/share/systemd/user/termd.*",
+    "/run/user/*/termd",
 ];
 /// Where the program may be by which a person answers.
 const CLIENTS: [&str; 3] = [
@@ -33,10 +34,11 @@ const CLIENTS: [&str; 3] = [
     "~/.cargo/bin/termctl",
 ];
 /// Base directories by their variables: <https://specifications.freedesktop.org/basedir-spec>.
-const BASES: [(&str, &str); 3] = [
+const BASES: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", "~/.config"),
     ("XDG_STATE_HOME", "~/.local/state"),
     ("XDG_DATA_HOME", "~/.local/share"),
+    ("XDG_RUNTIME_DIR", "/run/user/*"),
 ];
 /// Programs that only read the files which they name, unless their row says otherwise of a call, and
 /// builtins that use no file.
@@ -97,6 +99,7 @@ pub(crate) fn are_in_code(programs: &Programs, place: &Place, program: &str, cod
         .any(is_of_home)
         || pieces(code).any(|piece| own.has(piece))
         || joins_path(code)
+        || (code.contains("XDG_RUNTIME_DIR") && code.contains("termd"))
 }
 
 /// Whether code names the parts of such a path one by one: `home / ".config" / "termd" / "approved.toml"`.
@@ -136,7 +139,27 @@ fn moved_away<'a>(program: &str, args: &'a [Word]) -> impl Iterator<Item = &'a W
     args.iter().take(count)
 }
 
-/// The directories below which a command may write any file: what it copies, unpacks or finds says which.
+fn is_option(word: &Word) -> bool {
+    word.text.starts_with('-')
+}
+
+/// Whether a word is an option of `rm` by which it removes directories.
+fn is_recursive(word: &Word) -> bool {
+    let letters = word.text.strip_prefix('-');
+    let is_long = |letters: &str| letters.starts_with('-');
+    word.text == "--recursive"
+        || letters.is_some_and(|letters| !is_long(letters) && letters.contains(['r', 'R']))
+}
+
+/// A word that begins with the variable of a base directory, with that directory in its place.
+fn from_base(word: &Word) -> Option<String> {
+    let (_, base) = BASES.iter().find(|(name, _)| word.raw.contains(name))?;
+    let (_, rest) = word.text.split_once(UNKNOWN)?;
+    Some(format!("{base}{rest}"))
+}
+
+/// The directories below which a command may write or remove any file: what it copies, unpacks or finds says
+/// which.
 fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
     let has = |options: &[&str]| {
         args.iter()
@@ -157,6 +180,9 @@ fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
         "unzip" => behind(&["-d"]),
         "patch" => behind(&["-d", "--directory"]),
         "rsync" => args.last().into_iter().collect(),
+        "rm" if args.iter().any(is_recursive) => {
+            args.iter().filter(|word| !is_option(word)).collect()
+        }
         "cp" if has(&["-T", "-rT", "-aT", "--no-target-directory"])
             || args.iter().any(|word| word.text.ends_with("/.")) =>
         {
@@ -253,12 +279,7 @@ impl<'a> Own<'a> {
     /// Whether a word names such a file, as a whole or as a part.
     fn is_named_by(&self, program: &str, word: &Word) -> bool {
         let text = word.text.as_str();
-        let base = BASES.iter().find(|(name, _)| word.raw.contains(name));
-        let based = base.and_then(|(_, base)| {
-            let (_, rest) = text.split_once(UNKNOWN)?;
-            Some(format!("{base}{rest}"))
-        });
-        if based.is_some_and(|path| self.has(&path)) {
+        if from_base(word).is_some_and(|path| self.has(&path)) {
             return true;
         }
         if !may_be_own(text) {
@@ -287,7 +308,9 @@ impl<'a> Own<'a> {
 
     /// Whether such files lie below a directory.
     fn is_below(&self, directory: &Word) -> bool {
-        let text = directory.text.trim_end_matches('/');
+        let based = from_base(directory);
+        let text = based.as_deref().unwrap_or(&directory.text);
+        let text = text.trim_end_matches('/');
         if text.starts_with(UNKNOWN) && !directory.raw.contains("HOME") {
             return false;
         }

@@ -235,13 +235,15 @@ fn shift(count: Option<usize>, state: &mut ShellState) {
     }
 }
 
-/// A directory whose word may begin with `$HOME`.
+/// A directory whose word may begin with `$HOME` or `$XDG_RUNTIME_DIR`.
 fn from_home(word: &Word) -> String {
     let raw = word.raw.trim_start_matches('"');
     let is_home = raw.starts_with("$HOME") || raw.starts_with("${HOME}");
-    match word.text.strip_prefix(UNKNOWN).filter(|_| is_home) {
-        Some(rest) => format!("~{rest}"),
-        None => word.text.clone(),
+    let is_runtime = raw.starts_with("$XDG_RUNTIME_DIR") || raw.starts_with("${XDG_RUNTIME_DIR");
+    match word.text.strip_prefix(UNKNOWN) {
+        Some(rest) if is_home => format!("~{rest}"),
+        Some(rest) if is_runtime => format!("/run/user/*{rest}"),
+        _ => word.text.clone(),
     }
 }
 
