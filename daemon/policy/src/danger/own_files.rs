@@ -63,7 +63,8 @@ pub(crate) fn of_command(
     let own = Own::new(programs.daemon(), place);
     let named = args.iter().find(|word| own.is_named_by(program, word));
     let works_there = own.is_place();
-    let mut whole = moved_away(program, args).chain(filled(program, args));
+    let filled = filled(program, args);
+    let mut whole = moved_away(program, args).chain(&filled);
     let is_above = whole.any(|word| own.is_below(word));
     if named.is_none() && !is_above && !works_there {
         return None;
@@ -160,7 +161,7 @@ fn from_base(word: &Word) -> Option<String> {
 
 /// The directories below which a command may write or remove any file: what it copies, unpacks or finds says
 /// which.
-fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
+fn filled(program: &str, args: &[Word]) -> Vec<Word> {
     let has = |options: &[&str]| {
         args.iter()
             .any(|word| options.contains(&word.text.as_str()))
@@ -168,7 +169,7 @@ fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
     let behind = |options: &[&str]| {
         let pairs = args.iter().zip(args.iter().skip(1));
         let found = pairs.filter(|(option, _)| options.contains(&option.text.as_str()));
-        found.map(|(_, directory)| directory).collect()
+        found.map(|(_, directory)| directory.clone()).collect()
     };
     let unpacks = || {
         let first = args.first().map_or("", |word| word.text.as_str());
@@ -179,23 +180,68 @@ fn filled<'a>(program: &str, args: &'a [Word]) -> Vec<&'a Word> {
         "tar" | "bsdtar" if unpacks() => behind(&["-C", "--directory", "--cd"]),
         "unzip" => behind(&["-d"]),
         "patch" => behind(&["-d", "--directory"]),
-        "rsync" => args.last().into_iter().collect(),
+        "rsync" => args.last().cloned().into_iter().collect(),
         "rm" if args.iter().any(is_recursive) => {
-            args.iter().filter(|word| !is_option(word)).collect()
+            let directories = args.iter().filter(|word| !is_option(word));
+            directories.cloned().collect()
         }
         "cp" if has(&["-T", "-rT", "-aT", "--no-target-directory"])
             || args.iter().any(|word| word.text.ends_with("/.")) =>
         {
-            args.last().into_iter().collect()
+            args.last().cloned().into_iter().collect()
         }
+        "cp" => copied_trees(args),
         "find" if has(&["-exec", "-execdir", "-ok", "-okdir", "-delete"]) => {
             let roots = args
                 .iter()
                 .take_while(|word| !word.text.starts_with(['-', '(', '!']));
-            roots.collect()
+            roots.cloned().collect()
         }
         _ => Vec::new(),
     }
+}
+
+/// Where a copy of whole directories puts each of them (cp(1)).
+fn copied_trees(args: &[Word]) -> Vec<Word> {
+    let is_archive = |word: &Word| match word.text.strip_prefix("--") {
+        Some(long) => long == "archive",
+        None => is_option(word) && word.text.contains('a'),
+    };
+    if !args
+        .iter()
+        .any(|word| is_recursive(word) || is_archive(word))
+    {
+        return Vec::new();
+    }
+    let named = args.iter().find_map(|word| {
+        let directory = word.text.strip_prefix("--target-directory=")?;
+        Some(Word {
+            text: directory.to_owned(),
+            ..word.clone()
+        })
+    });
+    // `-t DIRECTORY`, `-rt DIRECTORY`
+    let is_t =
+        |word: &Word| is_option(word) && !word.text.starts_with("--") && word.text.ends_with('t');
+    let behind = args.iter().position(is_t).and_then(|at| args.get(at + 1));
+    let names = args.iter().filter(|word| !is_option(word));
+    let mut names: Vec<&Word> = names
+        .filter(|word| behind.is_none_or(|target| target.span != word.span))
+        .collect();
+    let target = named.or_else(|| behind.cloned());
+    let Some(target) = target.or_else(|| names.pop().cloned()) else {
+        return Vec::new();
+    };
+    let copies = names.into_iter().map(|source| {
+        let name = base_name(source.text.trim_end_matches('/'));
+        let mut copy = target.clone();
+        // What a pattern fits may have any name.
+        if !name.contains(['*', '?', '[', UNKNOWN]) {
+            copy.text = format!("{}/{name}", target.text.trim_end_matches('/'));
+        }
+        copy
+    });
+    copies.collect()
 }
 
 /// termd's files, seen from where a command works.

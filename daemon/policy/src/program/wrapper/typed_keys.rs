@@ -188,9 +188,9 @@ impl TypedKeys {
             name = rest;
         }
         let is = |key: &&str| key.eq_ignore_ascii_case(name);
-        let is_moving = MOVING_KEYS.iter().any(|key| is(&key));
-        let is_other = OTHER_KEYS.iter().any(|key| is(&key));
-        let is_end = ["Enter", "KPEnter"].iter().any(|key| is(&key));
+        let is_moving = MOVING_KEYS.iter().any(&is);
+        let is_other = OTHER_KEYS.iter().any(&is);
+        let is_end = ["Enter", "KPEnter"].iter().any(&is);
         let is_space = is(&"Space");
         let single = only_character(name);
         match (modifiers.as_str(), single) {
