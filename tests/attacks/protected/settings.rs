@@ -41,11 +41,8 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
         Held,
     ),
     ("rust-toolchain", "rustup", Held),
-    (
-        ".tool-versions",
-        "asdf",
-        Open("only chooses among what is installed"),
-    ),
+    // `path:DIRECTORY` names programs (asdf-vm.com, "Configuration").
+    (".tool-versions", "asdf", Held),
     (
         ".nvmrc",
         "nvm",
@@ -100,9 +97,13 @@ const RUN_UNASKED: &[(&str, &str, Verdict)] = &[
     ("build.rs", "rust-analyzer", Open("the project's code")),
     // On starting an interpreter without a script.
     (".Rprofile", "R", Held),
+    (".Renviron", "R", Held),
     (".irbrc", "irb", Held),
     (".pryrc", "Pry", Held),
     (".pdbrc", "pdb", Held),
+    (".rdbgrc", "rdbg", Held),
+    (".byebugrc", "byebug", Held),
+    (".pijul/config", "Pijul", Held),
     (".iex.exs", "iex", Held),
     (".ghci", "GHCi", Held),
     (".ocamlinit", "OCaml", Held),
