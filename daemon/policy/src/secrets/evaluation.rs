@@ -220,22 +220,19 @@ fn runs_text(command: &InspectedCommand, text: &str) -> bool {
     }
     let reads_script = script_of(command).is_some_and(|file| is_stdin(file) || is_descriptor(file));
     let is_code = is_interpreter(program) || CODE_RUNNERS.contains(&program);
-    if reads_script {
-        return true;
+    let is_given =
+        reads_script || ((is_code || is_shell(program)) && runs_stdin(program, &command.args));
+    if !is_code || is_shell(program) {
+        return is_given;
     }
-    if (is_code || is_shell(program)) && runs_stdin(program, &command.args) {
-        return true;
-    }
-    if !is_code {
-        return false;
-    }
+    // Code that it is given stands in the text, or the gate does not know what it runs.
     let lower = text.to_ascii_lowercase();
     let parts: &[&str] = if program == "expect" {
         &EXPECT_RUNS_TEXT
     } else {
         &RUNS_TEXT
     };
-    has_code(command) && parts.iter().any(|part| lower.contains(part))
+    (is_given || has_code(command)) && parts.iter().any(|part| lower.contains(part))
 }
 
 /// Whether a script among the words of a shell may run the words behind it: `sh -c '$1' x WORD`.
