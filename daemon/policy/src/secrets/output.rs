@@ -5,6 +5,7 @@
 //! would tell is not looked for: output has none.
 
 mod nearby;
+mod spellings;
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::nearby::NearbySecrets;
+use self::spellings::spellings;
 use super::finding::Finding;
 use super::printed_text::{PrintedText, control_strings, seen};
 pub use super::printed_text::{escape_sequence_bytes, open_sequence};
@@ -33,7 +35,7 @@ const MIN_LINE_BYTES: usize = 16;
 /// more, and each read would look for all of it.
 const MAX_VALUES_BYTES: usize = 16 * 1024;
 
-/// The secrets of an environment: names and values.
+/// The secrets of an environment: names and values, as they are and as programs spell them.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownSecrets(Vec<(String, String)>);
 
@@ -53,23 +55,30 @@ impl KnownSecrets {
                 && classes(value) > 1
                 && (is_secret_variable(name) || is_secret_value(value))
         };
-        let mut room = MAX_VALUES_BYTES;
-        let mut secrets: Vec<_> = environment
+        let values: Vec<_> = environment
             .filter(|(name, value)| is_secret(name, value))
             .flat_map(|(name, value)| {
                 // A part of it may be shown alone.
-                let lines = lines_of(value).map(move |line| (name, line));
-                std::iter::once((name, value)).chain(lines)
+                let parts = iter::once(value).chain(lines_of(value));
+                parts.map(move |part| (name, part.to_owned()))
             })
-            .filter(|(_, value)| match room.checked_sub(value.len()) {
-                Some(left) => {
-                    room = left;
-                    true
-                }
-                None => false,
-            })
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
+        let spelled = values.iter().flat_map(|(name, value)| {
+            let spelled = spellings(value).into_iter();
+            spelled.map(move |spelling| (*name, spelling))
+        });
+        let spelled: Vec<_> = spelled.collect();
+        let mut room = MAX_VALUES_BYTES;
+        let fits = |(_, value): &(&str, String)| match room.checked_sub(value.len()) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        };
+        // How a value is spelled takes no place of another's.
+        let kept = values.into_iter().chain(spelled).filter(fits);
+        let mut secrets: Vec<_> = kept.map(|(name, value)| (name.to_owned(), value)).collect();
         // A longer value may hold a shorter one.
         secrets.sort_by_key(|(_, value)| Reverse(value.len()));
         Self(secrets)

@@ -44,6 +44,60 @@ fn a_line_of_a_secret_of_several_lines_is_hidden() {
 }
 
 #[test]
+fn a_value_that_a_program_quotes_is_hidden() {
+    let variables = [
+        ("DB_PASSWORD", "Xy7$kQ2!mB9z"),
+        ("API_SECRET", r"pa'ss9Kd8s\7Hq"),
+        ("URL_TOKEN", "aB3+dE5/fG7=hJ9kLm2"),
+    ];
+    let known = KnownSecrets::of(variables.into_iter());
+    let db = "[secret DB_PASSWORD]";
+    let api = "[secret API_SECRET]";
+    for (program, text, want) in [
+        (
+            "declare -p",
+            r#"declare -x D="Xy7\$kQ2!mB9z""#,
+            format!("declare -x D=\"{db}\""),
+        ),
+        (
+            "declare -p",
+            r#"declare -- A="pa'ss9Kd8s\\7Hq""#,
+            format!("declare -- A=\"{api}\""),
+        ),
+        ("set", r"A='pa'\''ss9Kd8s\7Hq'", format!("A='{api}'")),
+        (
+            "set -x",
+            r"+ test -n 'pa'\''ss9Kd8s\7Hq'",
+            format!("+ test -n '{api}'"),
+        ),
+        ("%q", r"Xy7\$kQ2\!mB9z", db.to_owned()),
+        ("%q", r"pa\'ss9Kd8s\\7Hq", api.to_owned()),
+        (
+            "json",
+            r#"{"A": "pa'ss9Kd8s\\7Hq"}"#,
+            format!("{{\"A\": \"{api}\"}}"),
+        ),
+        (
+            "console.log",
+            r#"A: "pa'ss9Kd8s\\7Hq""#,
+            format!("A: \"{api}\""),
+        ),
+        (
+            "url",
+            "?t=aB3%2BdE5%2FfG7%3DhJ9kLm2&x",
+            "?t=[secret URL_TOKEN]&x".to_owned(),
+        ),
+    ] {
+        let piece = OutputPiece {
+            text,
+            ..OutputPiece::default()
+        };
+        let shown = Redactor::default().output(&known, piece);
+        assert_eq!(shown.as_deref(), Some(want.as_str()), "{program}");
+    }
+}
+
+#[test]
 fn values_are_replaced_by_their_names() {
     for (text, shown) in [
         ("", ""),
