@@ -71,6 +71,7 @@ pub(crate) fn of_command(
     args: &[Word],
 ) -> Option<Danger> {
     let row = table.row_or_common(program)?;
+    let args = &*processes::without_signals(program, args);
     let mut call = Call::new(row, args);
     if call.asks_for_help() || call.first(&row.safe).is_some() {
         return None;

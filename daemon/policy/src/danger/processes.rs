@@ -1,6 +1,28 @@
 //! Signals: kill(1), pkill(1), killall(1).
 
+use std::borrow::Cow;
+
 use crate::shell::word::Word;
+use crate::word_list::is_listed;
+
+/// Signals but for SIGKILL, by their names (signal(7)).
+const SIGNALS: &str = "
+    HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU
+    XFSZ VTALRM PROF WINCH IO POLL PWR SYS";
+
+/// The words of a command without the signal that pkill(1) or killall(1) is given by its name (`-HUP`), whose
+/// letters would be options.
+pub(super) fn without_signals<'a>(program: &str, args: &'a [Word]) -> Cow<'a, [Word]> {
+    let is_signal = |word: &Word| {
+        let name = word.text.strip_prefix('-');
+        name.is_some_and(|name| is_listed(name.strip_prefix("SIG").unwrap_or(name), SIGNALS))
+    };
+    if !is_listed(program, "pkill killall skill") || !args.iter().any(is_signal) {
+        return Cow::Borrowed(args);
+    }
+    let others = args.iter().filter(|word| !is_signal(word));
+    Cow::Owned(others.cloned().collect())
+}
 
 pub(super) fn danger(program: &str, args: &[Word]) -> Option<String> {
     match program {
