@@ -26,8 +26,8 @@ impl FromStr for OutputPosition {
     type Err = InvalidPosition;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `90`, `-90` and `1.5` are so many seconds ago elsewhere. Here the first is an offset, and the others
-        // would look like one.
+        // Elsewhere `90`, `-90` and `1.5` are seconds ago. Here the first is an offset, and the others would look
+        // like one.
         let number = text.trim().trim_start_matches('-');
         if number
             .bytes()

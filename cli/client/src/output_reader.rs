@@ -209,7 +209,7 @@ impl<'a> OutputReader<'a> {
         };
         if self.form != Form::Exact {
             if gap.is_some() && self.line == LineState::Unfinished {
-                // The two would read as a line that nobody printed.
+                // The two would read as one line, which no program has printed.
                 bytes.insert(0, b'\n');
             }
             self.line = match bytes.last() {

@@ -258,7 +258,7 @@ fn a_gap_that_cuts_an_escape_sequence_keeps_its_bounds_and_cause() {
 }
 
 /// Lines of nine bytes, which do not end with a block: a part of one is before the gap, and a part of
-/// another behind it. As text they are no line together, which nobody has printed.
+/// another behind it. As text they are two lines: no program has printed them as one.
 #[test]
 fn a_line_ends_at_a_gap() {
     let flooded = FloodedTerminal::with(QUOTA, "seq -w 0 99999999");

@@ -150,7 +150,7 @@ pub(super) fn run_builtin(program: &str, args: &[Word], state: &mut ShellState) 
         "cd" | "chdir" | "pushd" => {
             let mut operands = args.iter().filter(|word| !word.text.starts_with('-'));
             match operands.next() {
-                Some(word) => state.place.enter(Some(&from_home(word))),
+                Some(word) => state.place.enter(Some(&from_variable(word))),
                 None if args.is_empty() && program != "pushd" => state.place.enter(Some("~")),
                 None => state.place.enter(None),
             }
@@ -235,8 +235,8 @@ fn shift(count: Option<usize>, state: &mut ShellState) {
     }
 }
 
-/// A directory whose word may begin with `$HOME` or `$XDG_RUNTIME_DIR`.
-fn from_home(word: &Word) -> String {
+/// A directory, with the place of `$HOME` or `$XDG_RUNTIME_DIR` where its word begins with that.
+fn from_variable(word: &Word) -> String {
     let raw = word.raw.trim_start_matches('"');
     let is_home = raw.starts_with("$HOME") || raw.starts_with("${HOME}");
     let is_runtime = raw.starts_with("$XDG_RUNTIME_DIR") || raw.starts_with("${XDG_RUNTIME_DIR");

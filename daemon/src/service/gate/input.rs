@@ -164,7 +164,7 @@ impl Gate {
         typist: &Typist<'_>,
         lines: &[JudgedLine<'_>],
     ) -> Result<Consent, TerminalError> {
-        // Nobody is asked about a call that cannot run.
+        // No question is asked about a call that cannot run.
         let is_denied = |line: &&JudgedLine<'_>| line.judgement.effect == Effect::Deny;
         let line = match lines.iter().find(is_denied) {
             Some(line) => Some(line.clone()),
